@@ -1,0 +1,50 @@
+# `make` prints this help. The first use of any target makes .venv with the locked versions.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --constraint constraints.txt --editable
+# bf16 kernels crash on some CPUs that advertise AMX; this keeps oneDNN away from them.
+export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
+
+.PHONY: help demo test check format lint types imports tests docs lock clean
+help:  ## print this help
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 10
+
+demo: .venv/runtime  ## set up, then find the evidence for a two-hop question in the demo corpus
+	@$(BIN)/muppet index src/muppet/demo/paragraphs.jsonl --into .venv/demo-kb
+	@echo; echo 'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'
+	@$(BIN)/muppet search .venv/demo-kb --top 3 \
+	  'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'
+
+test: .venv/dev  ## set up, then run all tests
+	$(BIN)/python -m pytest -n 2
+
+check: format lint types imports tests docs  ## everything CI asks for
+
+format: .venv/dev
+	$(BIN)/ruff format --check src tests benchmarks
+lint: .venv/dev
+	$(BIN)/ruff check src tests benchmarks
+types: .venv/dev
+	$(BIN)/mypy
+imports: .venv/dev
+	$(BIN)/lint-imports --no-cache
+tests: test
+docs: .venv/dev
+	$(BIN)/python -m pytest -n 0 tests/house
+
+lock: .venv/dev  ## write the versions of this .venv into constraints.txt
+	$(BIN)/pip freeze --exclude-editable | grep -v '^muppet' | sed 's/+cpu$$//' > constraints.txt
+
+clean:  ## remove .venv and all caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/runtime: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) '.[evaluate]'
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) '.[evaluate,dev]'
+	@touch $@

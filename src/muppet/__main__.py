@@ -1,0 +1,5 @@
+"""`python -m muppet` is `muppet`."""
+
+from muppet.cli.main import run
+
+run()

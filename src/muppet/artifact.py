@@ -1,0 +1,117 @@
+"""A directory with a manifest: kind, format, config, and what it was made from; no pickle.
+
+A finished artifact is written aside (`x.partial`) and renamed when complete, so it is either
+whole or not there. Opening one of another kind or format, or one made from something that has
+changed since, is refused with a sentence that says what to do.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from muppet.errors import ArtifactError
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What stands in a directory of ours; `made_from` maps each input to its checksum."""
+
+    kind: str
+    format: int
+    config: Mapping[str, Any] = field(default_factory=dict)
+    made_from: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
+    """A directory to fill; it becomes `directory` when the block ends well, else it is removed."""
+    partial = directory.with_name(directory.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        write_json(partial / MANIFEST, asdict(manifest))
+        _flush(partial)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    if directory.exists():
+        shutil.rmtree(directory)
+    partial.rename(directory)
+    _flush_directory(directory.parent)
+
+
+def read_manifest(directory: Path, kind: str, format_number: int, *, remake: str) -> Manifest:
+    """The manifest of an artifact of this kind and format; `remake` is how to build it again."""
+    path = directory / MANIFEST
+    if not path.is_file():
+        what = "is not a directory" if not directory.is_dir() else f"holds no {MANIFEST}"
+        raise ArtifactError(f"{directory} is no {kind}: it {what}. Make one with `{remake}`.")
+    try:
+        manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ArtifactError(f"{path} is damaged ({error}). Build it again: `{remake}`.") from error
+    if manifest.kind != kind:
+        raise ArtifactError(f"{directory} is a {manifest.kind}, not a {kind}.")
+    if manifest.format != format_number:
+        raise ArtifactError(
+            f"{directory} was written in format {manifest.format}, but this version of muppet "
+            f"reads format {format_number}. Build it again with `{remake}`."
+        )
+    return manifest
+
+
+def require_made_from(
+    directory: Path, manifest: Manifest, inputs: Mapping[str, str], *, remake: str
+) -> None:
+    """Refuse an artifact whose inputs are not the ones it was made from."""
+    for name, checksum in inputs.items():
+        if manifest.made_from.get(name) != checksum:
+            raise ArtifactError(
+                f"{directory} was made from another {name} than the one here. "
+                f"Build it again with `{remake}`."
+            )
+
+
+def checksum_file(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_json(path: Path, content: object) -> None:
+    """A JSON file that is either the old one or, whole, the new one."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8") as stream:
+        json.dump(content, stream, ensure_ascii=False, indent=2)
+        stream.write("\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    partial.replace(path)
+
+
+def _flush(directory: Path) -> None:
+    """Everything on the disk before the rename, or a power cut could leave a hollow artifact."""
+    for path in directory.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as stream:
+                os.fsync(stream.fileno())
+    _flush_directory(directory)
+
+
+def _flush_directory(directory: Path) -> None:
+    if os.name != "posix":
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,103 @@
+"""Commands that write a knowledge base: index, remove."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from muppet.cli.progress import ProgressLine
+from muppet.config import load_config
+from muppet.corpus.sources import Sources
+from muppet.domain import Broken
+from muppet.knowledge.write import IndexSummary, index_documents, remove_from, stop_at
+
+SHOWN = 20
+"""Broken rows named one by one; the rest are only counted."""
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--into", "kb", required=True, type=click.Path(path_type=Path), help="The knowledge base."
+)
+@click.option("--skip-bad", is_flag=True, help="Report broken files and rows, and go on.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def index(
+    sources: tuple[Path, ...], kb: Path, skip_bad: bool, config_file: Path | None, as_json: bool
+) -> None:
+    """Read SOURCES into a knowledge base.
+
+    A source is a folder (.txt .md .html .pdf .docx and the files below), a JSONL, JSON, CSV or
+    TSV file with id/title/text or title/sentences (also .gz .xz .zst .bz2), a Wikipedia dump of
+    HotpotQA or WikiExtractor, a HotpotQA, SQuAD, 2Wiki or MuSiQue question file, or - for JSONL
+    on standard input.
+
+    Running it again adds what is new, replaces what has changed and skips the rest. It changes
+    the knowledge base all at once at the end: stop it at any moment, run it again to go on.
+    """
+    found = Sources(sources)
+    progress = ProgressLine()
+
+    def estimate(done: int) -> int | None:
+        read = found.position
+        return round(done * found.total_bytes / read) if read else None
+
+    report = _BrokenReport(progress)
+    summary = index_documents(
+        kb,
+        found,
+        config=load_config(config_file) if config_file else None,
+        on_broken=report if skip_bad else stop_at,
+        progress=progress,
+        estimate=estimate,
+    )
+    progress.close()
+    report.close()
+    if found.skipped:
+        click.echo(f"{len(found.skipped)} files of other kinds were passed over.", err=True)
+    click.echo(json.dumps(asdict(summary)) if as_json else _sentence(kb, summary))
+
+
+@click.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.argument("ids", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def remove(kb: Path, ids: tuple[str, ...], as_json: bool) -> None:
+    """Take documents out of a knowledge base by their IDS, all of them or none."""
+    paragraphs = remove_from(kb, ids)
+    if as_json:
+        click.echo(json.dumps({"documents": len(set(ids)), "paragraphs": paragraphs}))
+    else:
+        click.echo(f"Removed {len(set(ids))} documents ({paragraphs} paragraphs) from {kb}.")
+
+
+class _BrokenReport:
+    """Names the first broken rows on stderr and counts the others."""
+
+    def __init__(self, progress: ProgressLine) -> None:
+        self._progress = progress
+        self._count = 0
+
+    def __call__(self, broken: Broken) -> None:
+        self._count += 1
+        if self._count <= SHOWN:
+            self._progress.close()
+            click.echo(f"skipped {broken}", err=True)
+
+    def close(self) -> None:
+        if self._count > SHOWN:
+            click.echo(f"skipped {self._count - SHOWN} more", err=True)
+
+
+def _sentence(kb: Path, summary: IndexSummary) -> str:
+    did = ", ".join(
+        f"{count:,} {name}"
+        for name, count in asdict(summary).items()
+        if count and name not in ("documents", "paragraphs")
+    )
+    return (
+        f"{kb}: {did}. It now holds {summary.documents:,} documents "
+        f"in {summary.paragraphs:,} paragraphs."
+    )

@@ -1,0 +1,74 @@
+"""The command group, and the one place where errors become exit codes.
+
+0 done · 1 our bug, with its traceback · 2 the user's input, in one line · 130 interrupted.
+"""
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from muppet import __version__
+from muppet.errors import MuppetError
+
+COMMANDS = {
+    "index": ("build", "Read documents into a knowledge base."),
+    "remove": ("build", "Take documents out of a knowledge base."),
+    "search": ("ask", "Find the paragraphs that speak of a question."),
+    "info": ("ask", "What a knowledge base holds, and how it was made."),
+    "config": ("ask", "Print all settings with their defaults, as TOML."),
+    "score": ("evaluate", "Score predictions exactly as the benchmark does."),
+    "evaluate": ("evaluate", "Measure on a benchmark's questions."),
+}
+"""Each command, the module that holds it, and its line of help: only what runs is imported."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is named."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"muppet.cli.{COMMANDS[name][0]}"), name)
+        return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="muppet")
+def cli() -> None:
+    """Multi-hop question answering over your own documents.
+
+    \b
+    muppet index ./my_docs --into kb     read a folder into a knowledge base
+    muppet search kb "a question"        see what it finds
+
+    Shell completion: eval "$(_MUPPET_COMPLETE=bash_source muppet)", or zsh_source, fish_source.
+    """
+
+
+def run() -> NoReturn:
+    """The entry point of `muppet`."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except MuppetError as error:
+        click.echo(f"muppet: {error}", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.Abort:
+        click.echo("muppet: interrupted; nothing half-written is left behind.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has had enough, as in `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

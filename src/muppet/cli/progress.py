@@ -1,0 +1,60 @@
+"""Long work shows rate and time left on stderr: live on a terminal, else a line now and then."""
+
+import sys
+import time
+
+QUIET = 5.0
+"""Seconds between lines where nobody watches a terminal."""
+
+
+class ProgressLine:
+    """A `Progress` for one command; `close` ends its line."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._stage = ""
+        self._began = self._shown = 0.0
+        self._width = 0
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self.close()
+            self._stage, self._began, self._shown = stage, now, now
+            if not self._live:
+                return
+        is_last = total is not None and done >= total
+        if now - self._shown < (0.1 if self._live else QUIET) and not is_last:
+            return
+        self._shown = now
+        self._write(f"{stage}: {_describe(done, total, now - self._began)}")
+
+    def close(self) -> None:
+        """End the live line, so that what follows begins on its own."""
+        if self._live and self._width:
+            sys.stderr.write("\n")
+            self._width = 0
+
+    def _write(self, line: str) -> None:
+        if self._live:
+            sys.stderr.write("\r" + line.ljust(self._width))
+            self._width = len(line)
+        else:
+            sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+def _describe(done: int, total: int | None, seconds: float) -> str:
+    rate = done / seconds if seconds > 0 else 0.0
+    parts = [f"{done:,}" if total is None else f"{done:,} of {max(total, done):,}"]
+    if rate:
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")
+        if total is not None and total > done:
+            parts.append(f"{_clock((total - done) / rate)} left")
+    return ", ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

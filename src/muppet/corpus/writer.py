@@ -1,0 +1,236 @@
+"""Documents → a store, all or nothing: staged beside it, then published in one transaction.
+
+A run that is stopped leaves the store as it was and its staging file behind; the same command
+run again finds the staged documents there and goes on. The id names a document: a new id adds,
+a known id with another content replaces, with the same content changes nothing.
+"""
+
+import difflib
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from muppet.config import CorpusConfig
+from muppet.corpus.paragraphs import split_document
+from muppet.corpus.store import SCHEMA, connect, sentence_ends
+from muppet.domain import Broken, Document, Paragraph
+from muppet.errors import CorpusError
+
+_STAGING_SCHEMA = """
+DROP TABLE IF EXISTS seen;
+DROP TABLE IF EXISTS moved;
+CREATE TABLE seen (
+    id TEXT PRIMARY KEY, fingerprint BLOB NOT NULL, origin TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE moved (id TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID;
+"""
+"""Both belong to one run. The staged documents of a stopped run stay for the next one."""
+
+_FORGET = [  # documents :ids, and their paragraphs, which the lexical index has then to forget
+    "INSERT OR REPLACE INTO {store}.changes SELECT p.number, 0 FROM {store}.paragraphs p "
+    "JOIN {store}.documents d ON d.number = p.document WHERE d.id IN ({ids})",
+    "DELETE FROM {store}.paragraphs WHERE document IN "
+    "(SELECT number FROM {store}.documents WHERE id IN ({ids}))",
+    "DELETE FROM {store}.documents WHERE id IN ({ids})",
+]
+
+_PUBLISH = [
+    "UPDATE store.documents SET source = (SELECT source FROM moved WHERE moved.id = documents.id) "
+    "WHERE id IN (SELECT id FROM moved)",
+    *(sql.format(store="store", ids="SELECT id FROM main.documents") for sql in _FORGET),
+    "INSERT INTO store.documents (id, title, source, fingerprint) "
+    "SELECT id, title, source, fingerprint FROM main.documents ORDER BY number",
+    "INSERT INTO store.paragraphs (document, position, start, text, ends) "
+    "SELECT d.number, p.position, p.start, p.text, p.ends FROM main.paragraphs p "
+    "JOIN main.documents s ON s.number = p.document JOIN store.documents d ON d.id = s.id "
+    "ORDER BY p.number",
+    "INSERT INTO store.changes SELECT p.number, 1 FROM main.documents s "
+    "JOIN store.documents d ON d.id = s.id JOIN store.paragraphs p ON p.document = d.number",
+    "UPDATE store.revision SET number = number + 1",
+]
+
+
+class Staging:
+    """The write side of a store, for one run; `counts` says what it will have done."""
+
+    def __init__(self, store: Path, staging: Path, config: CorpusConfig) -> None:
+        self._path = staging
+        self._config = config
+        self.is_resumed = staging.exists()
+        self._db = connect(staging, cache_megabytes=64)
+        self._db.executescript(SCHEMA + _STAGING_SCHEMA)
+        self._db.execute("ATTACH ? AS store", (str(store),))
+        (last,) = self._db.execute("SELECT coalesce(max(number), 0) FROM main.documents").fetchone()
+        self._numbers = count(last + 1)
+        self.counts: Counter[str] = Counter()
+
+    def add(self, documents: Sequence[Document]) -> list[Broken]:
+        """Stage the new and the changed ones; give back those that cannot be stored."""
+        self._seen: dict[str, tuple[bytes, str]] = {}
+        self._documents: list[tuple[int, str, str, str, bytes]] = []
+        self._paragraphs: list[tuple[int, int, int, str, bytes]] = []
+        names = json.dumps([document.id or document.title for document in documents])
+        self._known_seen = self._known("main.seen", "fingerprint, origin", names)
+        self._known_stored = self._known("store.documents", "fingerprint, source", names)
+        self._known_staged = self._known("main.documents", "fingerprint, number", names)
+        with _transaction(self._db):
+            problems = [(document, self._add_one(document)) for document in documents]
+            rows = [(id_, *at) for id_, at in self._seen.items()]
+            self._db.executemany("INSERT INTO seen VALUES (?, ?, ?)", rows)
+            self._db.executemany(
+                "INSERT INTO main.documents (number, id, title, source, fingerprint) "
+                "VALUES (?, ?, ?, ?, ?)",
+                self._documents,
+            )
+            self._db.executemany(
+                "INSERT INTO main.paragraphs (document, position, start, text, ends) "
+                "VALUES (?, ?, ?, ?, ?)",
+                self._paragraphs,
+            )
+        return [Broken(document.source, document.place, why) for document, why in problems if why]
+
+    def publish(self) -> None:
+        """Make the staged documents of this run part of the store, in one transaction."""
+        unseen = "SELECT number FROM main.documents WHERE id NOT IN (SELECT id FROM seen)"
+        with _transaction(self._db):  # left by a stopped run over other sources
+            self._db.execute(f"DELETE FROM main.paragraphs WHERE document IN ({unseen})")
+            self._db.execute(f"DELETE FROM main.documents WHERE number IN ({unseen})")
+        if self.counts.keys() & {"added", "replaced", "moved"}:
+            with _transaction(self._db):
+                for sql in _PUBLISH:
+                    self._db.execute(sql)
+        self.discard()
+
+    def discard(self) -> None:
+        """Forget what was staged."""
+        self._db.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Leave what is staged for the next run."""
+        self._db.close()
+
+    def _known(self, table: str, columns: str, names: str) -> dict[str, tuple[bytes, object]]:
+        rows = self._db.execute(
+            f"SELECT id, {columns} FROM {table} WHERE id IN (SELECT value FROM json_each(?))",
+            (names,),
+        )
+        return {id_: (fingerprint, other) for id_, fingerprint, other in rows}
+
+    def _add_one(self, document: Document) -> str | None:
+        """Stage one document where it has to be; what is wrong with it, if anything."""
+        try:
+            fingerprint = _fingerprint(document)
+        except UnicodeEncodeError as error:
+            return f"holds half a surrogate pair (character {error.start}), which is not text"
+        if not (document.text.strip() or any(s.strip() for s in document.sentences)):
+            return "has no text"
+        for id_, seen in self._names(document):
+            if seen is None:
+                break
+            if seen[0] == fingerprint:
+                self.counts["repeated"] += 1
+                return None
+            if document.id is not None:
+                return f"the id {id_!r} stands at {seen[1]} too, with another text"
+        self._seen[id_] = (fingerprint, f"{document.source}:{document.place}")
+        self._stage(document, id_, fingerprint)
+        return None
+
+    def _names(self, document: Document) -> Iterator[tuple[str, tuple[bytes, object] | None]]:
+        """The ids this document may have, with what was seen there in this run.
+
+        With an id of its own there is one; without, documents of one title are numbered.
+        """
+        name = document.id or document.title
+        yield name, self._seen.get(name) or self._known_seen.get(name)
+        for number in count(2):
+            numbered = f"{name} ({number})"
+            asked = json.dumps([numbered])
+            self._known_stored |= self._known("store.documents", "fingerprint, source", asked)
+            self._known_staged |= self._known("main.documents", "fingerprint, number", asked)
+            seen = self._known("main.seen", "fingerprint, origin", asked)
+            yield numbered, self._seen.get(numbered) or seen.get(numbered)
+
+    def _stage(self, document: Document, id_: str, fingerprint: bytes) -> None:
+        stored = self._known_stored.get(id_)
+        if stored and stored[0] == fingerprint:
+            self.counts["unchanged"] += 1
+            if stored[1] != document.source:
+                self.counts["moved"] += 1
+                self._db.execute("INSERT INTO moved VALUES (?, ?)", (id_, document.source))
+            return
+        self.counts["replaced" if stored else "added"] += 1
+        staged = self._known_staged.get(id_)
+        if staged and staged[0] == fingerprint:
+            return  # by the run that was stopped
+        if staged:
+            self._db.execute("DELETE FROM main.paragraphs WHERE document = ?", (staged[1],))
+            self._db.execute("DELETE FROM main.documents WHERE number = ?", (staged[1],))
+        self._insert(document, split_document(document, id_, self._config), id_, fingerprint)
+
+    def _insert(
+        self, document: Document, paragraphs: list[Paragraph], id_: str, fingerprint: bytes
+    ) -> None:
+        number = next(self._numbers)
+        self._documents.append((number, id_, document.title, document.source, fingerprint))
+        self._paragraphs += [
+            (number, p.position, p.start, p.text, sentence_ends(p.sentences)) for p in paragraphs
+        ]
+
+
+def remove_documents(store: Path, ids: Sequence[str]) -> int:
+    """Take documents out of a store, all of them or none; how many paragraphs that were."""
+    db = connect(store)
+    try:
+        unknown = [id_ for id_ in ids if not _has_document(db, id_)]
+        if unknown:
+            raise CorpusError(_unknown_message(db, unknown))
+        before = db.execute("SELECT count(*) FROM paragraphs").fetchone()[0]
+        with _transaction(db):
+            for sql in _FORGET:
+                asked = sql.format(store="main", ids="SELECT value FROM json_each(?)")
+                db.execute(asked, (json.dumps(list(ids)),))
+            db.execute("UPDATE revision SET number = number + 1")
+        return int(before - db.execute("SELECT count(*) FROM paragraphs").fetchone()[0])
+    finally:
+        db.close()
+
+
+def _has_document(db: sqlite3.Connection, id_: str) -> bool:
+    return db.execute("SELECT 1 FROM documents WHERE id = ?", (id_,)).fetchone() is not None
+
+
+def _unknown_message(db: sqlite3.Connection, unknown: list[str]) -> str:
+    ids = [row[0] for row in db.execute("SELECT id FROM documents LIMIT 10000")]
+    close = difflib.get_close_matches(unknown[0], ids, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"No document has the id {', '.join(map(repr, unknown))}; nothing was removed.{hint}"
+
+
+def _fingerprint(document: Document) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (document.title, document.text, *document.sentences):
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.digest()
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All of the block's statements, or none."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:  # a full disk may have rolled it back already
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")

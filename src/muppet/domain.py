@@ -1,0 +1,106 @@
+"""The words of the project as types: frozen, and with no behaviour that needs a model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with (stage, done, total) while long work runs; total is None where it is not known."""
+
+
+def silent(_stage: str, _done: int, _total: int | None) -> None:
+    """The progress of work that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reader found in a source: a text to be split, or the sentences of one paragraph.
+
+    `place` is the row, line or position in `source`, counted from 1. Without an `id` the title
+    names the document. Given `sentences` are one paragraph and keep their numbers, the empty
+    ones too (checklist 4); otherwise `text` is split into paragraphs and sentences.
+    """
+
+    title: str
+    source: str
+    place: int
+    id: str | None = None
+    text: str = ""
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file or row that could not be read, and why."""
+
+    source: str
+    place: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A titled run of sentences: the unit that is retrieved.
+
+    The sentences joined give back the text character for character; `start` is where that text
+    begins in its document. A document's first paragraph has the document's id, the n-th `id#n`.
+    """
+
+    id: str
+    title: str
+    sentences: tuple[str, ...]
+    document: str = ""
+    position: int = 0
+    start: int = 0
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody asks."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRef:
+    """One sentence of one paragraph; a benchmark names the paragraph by its title."""
+
+    paragraph: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A paragraph, by its number in the knowledge base, and how well it matched."""
+
+    paragraph: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Paragraphs found one after another; the score of a chain is the sum of its hops'."""
+
+    hops: tuple[Hop, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return sum(hop.score for hop in self.hops)
+
+    @property
+    def paragraphs(self) -> tuple[int, ...]:
+        return tuple(hop.paragraph for hop in self.hops)
+
+    def then(self, hop: Hop) -> "Chain":
+        return Chain((*self.hops, hop))
+
+    def __contains__(self, paragraph: int) -> bool:
+        return any(hop.paragraph == paragraph for hop in self.hops)

@@ -1,0 +1,125 @@
+"""A knowledge base: one directory with the paragraphs and the indexes made from them, in step.
+
+    KB/manifest.json     kind, format, settings
+    KB/corpus.sqlite     the paragraphs, and which of them the lexical index has yet to learn
+    KB/bm25/             tantivy, brought in step after every change
+    KB/tfidf-N/          the paper's TF-IDF of revision N, built when it is first asked for
+    KB/incoming.sqlite   the documents of a run that is under way, or was stopped
+
+Paragraphs change in one transaction; an index that a crash left behind them catches up when the
+knowledge base is next opened. One process writes at a time; readers never wait.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Protocol
+
+from muppet.artifact import read_manifest
+from muppet.config import Config, from_table
+from muppet.corpus.store import Store
+from muppet.domain import Hop, Progress, silent
+from muppet.errors import ArtifactError, ConfigError, CorpusError
+from muppet.knowledge.lock import full_disk_is_an_error, write_lock
+from muppet.lexical.bm25 import Bm25
+from muppet.lexical.tfidf import Tfidf
+from muppet.lexical.tfidf_build import build_tfidf
+
+KIND = "knowledge base"
+FORMAT = 1
+REMAKE = "muppet index SOURCE... --into KB"
+CATCH_UP = 100_000
+"""Paragraphs added to the lexical index at once."""
+
+
+class Narrower(Protocol):
+    """The lexical seam: both engines, and any other, narrow a question to some paragraphs."""
+
+    def narrow(self, question: str, keep: int) -> list[Hop]: ...
+
+
+class KnowledgeBase:
+    """An open knowledge base, to read from."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+        self.config = from_table(Config, manifest.config)
+        self.store = Store(directory / "corpus.sqlite")
+        self._opened: dict[str, Narrower] = {}
+        if self._is_behind():
+            self._catch_up_if_nobody_writes()
+
+    def close(self) -> None:
+        self.store.close()
+
+    def narrower(self, engine: str, progress: Progress = silent) -> Narrower:
+        """The lexical engine of this name, `bm25` or `tfidf`; the latter is built if need be."""
+        if engine not in self._opened:
+            if not self.store.count_paragraphs():
+                raise CorpusError(
+                    f"{self.directory} holds no documents yet. Add some with "
+                    f"`muppet index SOURCE... --into {self.directory}`."
+                )
+            makers = {"bm25": self._open_bm25, "tfidf": self._open_tfidf}
+            if engine not in makers:
+                raise ConfigError(f"Unknown retriever {engine!r}; known: {', '.join(makers)}.")
+            self._opened[engine] = makers[engine](progress)
+        return self._opened[engine]
+
+    def narrow(self, question: str, keep: int, engine: str = "bm25") -> list[Hop]:
+        """The best paragraphs that are still there; a crash may leave the index a step behind."""
+        hops = self.narrower(engine).narrow(question, keep)
+        here = self.store.paragraphs([hop.paragraph for hop in hops])
+        return [hop for hop in hops if hop.paragraph in here]
+
+    def catch_up(self, progress: Progress = silent) -> None:
+        """Bring the lexical index in step with the paragraphs; the caller holds the lock."""
+        if not self._bm25_exists():
+            self.store.mark_all_changed()
+        bm25 = Bm25(self.directory / "bm25", self.config.bm25)
+        total = self.store.count_changes()
+        done = 0
+        while self.store.count_changes():
+            removed, added = self.store.removed_changes(), self.store.added_changes(CATCH_UP)
+            with full_disk_is_an_error(self.directory):
+                bm25.change(added, removed)
+                self.store.settle_changes(up_to=added[-1][0] if added else 0)
+            done += len(removed) + len(added)
+            progress("lexical index", done, total)
+        for old in self.directory.glob("tfidf-*"):
+            if old.name != self._tfidf_directory().name:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def _open_bm25(self, _progress: Progress) -> Narrower:
+        return Bm25(self.directory / "bm25", self.config.bm25)
+
+    def _open_tfidf(self, progress: Progress) -> Narrower:
+        directory = self._tfidf_directory()
+        made_from = {"paragraphs": str(self.store.revision)}
+        if not directory.exists():
+            with write_lock(self.directory), full_disk_is_an_error(self.directory):
+                build_tfidf(
+                    directory,
+                    self.store.texts(),
+                    self.store.count_paragraphs(),
+                    config=self.config.tfidf,
+                    made_from=made_from,
+                    progress=progress,
+                )
+        return Tfidf(directory, made_from)
+
+    def _tfidf_directory(self) -> Path:
+        return self.directory / f"tfidf-{self.store.revision}"
+
+    def _bm25_exists(self) -> bool:
+        return (self.directory / "bm25" / "meta.json").is_file()
+
+    def _is_behind(self) -> bool:
+        return self.store.count_changes() > 0 or not self._bm25_exists()
+
+    def _catch_up_if_nobody_writes(self) -> None:
+        try:
+            with write_lock(self.directory):
+                self.catch_up()
+        except ArtifactError:  # somebody is at it, or the disk is full: answer from what there is
+            return

@@ -1,0 +1,146 @@
+"""Adding documents to a knowledge base, and taking them out: all or nothing, and resumable."""
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from muppet.artifact import Manifest, new_artifact
+from muppet.config import Config, to_table
+from muppet.corpus.store import create_store
+from muppet.corpus.writer import Staging, remove_documents
+from muppet.domain import Broken, Document, Progress, silent
+from muppet.errors import ArtifactError, ConfigError, CorpusError
+from muppet.knowledge.base import FORMAT, KIND, KnowledgeBase
+from muppet.knowledge.lock import full_disk_is_an_error, write_lock
+
+BATCH = 1_000
+"""Documents staged, and committed to the staging file, at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What one run did, in documents; `repeated` ones stood twice in the sources."""
+
+    added: int
+    replaced: int
+    unchanged: int
+    repeated: int
+    broken: int
+    documents: int
+    paragraphs: int
+
+
+def stop_at(broken: Broken) -> None:
+    """The strict way with a broken file or row: refuse everything."""
+    raise CorpusError(
+        f"{broken}. Nothing was indexed: mend it, or leave such rows out with --skip-bad."
+    )
+
+
+def index_documents(
+    directory: Path,
+    items: Iterable[Document | Broken],
+    *,
+    config: Config | None = None,
+    on_broken: Callable[[Broken], None] = stop_at,
+    progress: Progress = silent,
+    estimate: Callable[[int], int | None] = lambda _done: None,
+) -> IndexSummary:
+    """Add documents to a knowledge base, which is made if it is not there.
+
+    All of them or none: stopped in the middle, the knowledge base answers as before, and the
+    same call takes up the work where it was. `on_broken` may raise, which ends the run, or
+    return, which leaves the item out. `estimate` guesses, from the number of documents read so
+    far, how many there are.
+    """
+    is_new = _make_if_missing(directory, config)
+    with write_lock(directory), full_disk_is_an_error(directory):
+        kb = KnowledgeBase(directory)
+        _require_config(kb, config)
+        staging = Staging(
+            directory / "corpus.sqlite", directory / "incoming.sqlite", kb.config.corpus
+        )
+        try:
+            broken = _stage(staging, items, on_broken, progress, estimate)
+            staging.publish()
+        except CorpusError:
+            staging.discard()
+            kb.close()
+            if is_new:
+                shutil.rmtree(directory)
+            raise
+        except BaseException:
+            staging.close()  # it stays on the disk for the run that resumes this one
+            kb.close()
+            raise
+        kb.catch_up(progress)
+        counts = staging.counts
+        summary = IndexSummary(
+            added=counts["added"],
+            replaced=counts["replaced"],
+            unchanged=counts["unchanged"],
+            repeated=counts["repeated"],
+            broken=broken,
+            documents=kb.store.count_documents(),
+            paragraphs=kb.store.count_paragraphs(),
+        )
+        kb.close()
+    return summary
+
+
+def remove_from(directory: Path, ids: Sequence[str]) -> int:
+    """Take documents out by their ids, all of them or none; how many paragraphs went."""
+    KnowledgeBase(directory).close()  # refuses what is no knowledge base before locking it
+    with write_lock(directory), full_disk_is_an_error(directory):
+        removed = remove_documents(directory / "corpus.sqlite", ids)
+        kb = KnowledgeBase(directory)
+        kb.catch_up()
+        kb.close()
+    return removed
+
+
+def _stage(
+    staging: Staging,
+    items: Iterable[Document | Broken],
+    on_broken: Callable[[Broken], None],
+    progress: Progress,
+    estimate: Callable[[int], int | None],
+) -> int:
+    """Stage everything, batch by batch; how many items were broken."""
+    iterator = iter(items)
+    done = broken = 0
+    while batch := list(islice(iterator, BATCH)):
+        bad = [item for item in batch if isinstance(item, Broken)]
+        bad += staging.add([item for item in batch if isinstance(item, Document)])
+        for item in bad:
+            on_broken(item)
+        broken += len(bad)
+        done += len(batch)
+        progress("reading", done, estimate(done))
+    if done == broken and not staging.counts:
+        raise CorpusError("The sources hold no documents, so there is nothing to index.")
+    return broken
+
+
+def _make_if_missing(directory: Path, config: Config | None) -> bool:
+    """An empty knowledge base where there was nothing; whether it was made."""
+    if (directory / "manifest.json").exists():
+        return False
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise ArtifactError(
+            f"{directory} exists and is no knowledge base. Choose another place for --into."
+        )
+    manifest = Manifest(KIND, FORMAT, to_table(config or Config()))
+    with full_disk_is_an_error(directory), new_artifact(directory, manifest) as partial:
+        create_store(partial / "corpus.sqlite")
+    return True
+
+
+def _require_config(kb: KnowledgeBase, config: Config | None) -> None:
+    if config is not None and config != kb.config:
+        raise ConfigError(
+            f"{kb.directory} was made with other settings, and they cannot change under its "
+            "documents. Leave --config out, or index into a new knowledge base."
+        )

@@ -1,0 +1,29 @@
+"""Tests never reach the network, and hypothesis behaves the same on every machine."""
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "muppet", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("muppet")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections leave this machine only in a user's hands."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:  # noqa: ANN401 (any address family)
+        host = address[0] if isinstance(address, tuple) else "localhost"
+        if host not in ("localhost", "127.0.0.1", "::1"):
+            pytest.fail(f"A test tried to reach {address}.")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
