@@ -25,6 +25,10 @@ class CorpusConfig:
     max_words: int = 400
     language: str = "en"
 
+    def __post_init__(self) -> None:
+        _require_at_least("corpus.min_words", self.min_words, 0)
+        _require_at_least("corpus.max_words", self.max_words, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Bm25Config:
@@ -32,6 +36,9 @@ class Bm25Config:
 
     title_boost: float = 0.3
     stem: bool = True
+
+    def __post_init__(self) -> None:
+        _require_at_least("bm25.title_boost", self.title_boost, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,132 @@ class TfidfConfig:
     buckets: int = 2**24
     ngrams: int = 2
     title: bool = True
+
+    def __post_init__(self) -> None:
+        _require_at_least("tfidf.buckets", self.buckets, 1)
+        _require_at_least("tfidf.ngrams", self.ngrams, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterConfig:
+    """The character CNN (checklist 9); no filters, no CNN."""
+
+    dim: int = 20
+    filters: int = 100
+    width: int = 5
+    longest: int = 14
+    at_least: int = 50
+    dropout: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ContextualConfig:
+    """The contextual input (checklist 10): none, ELMo, or a pretrained transformer.
+
+    `path` is a directory, or for a transformer `package:NAME` of an installed package that
+    carries one. The last `layers` of a transformer are mixed. `tuned` of its layers, counted from
+    the top, are trained with the rest; 0 leaves it frozen.
+    """
+
+    kind: str = "none"
+    path: str = ""
+    layers: int = 4
+    tuned: int = 0
+    dropout: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderConfig:
+    """The encoder (checklist 8-15). One hop has no reformulation; more than two share the last's.
+
+    `granularity` is sentence or paragraph; `attention` is the paper's form or the released one.
+    """
+
+    dim: int = 1024
+    hops: int = 2
+    granularity: str = "sentence"
+    attention: str = "paper"
+    dropout: float = 0.2
+    word_vectors: bool = True
+    characters: CharacterConfig = field(default_factory=CharacterConfig)
+    contextual: ContextualConfig = field(default_factory=ContextualConfig)
+    max_tokens: int = 600
+    title: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveConfig:
+    """The losses (checklist 16): SQuAD has no ranking loss. The last two weights are not in the
+    paper: a softmax over all paragraphs of the batch, and the stop head."""
+
+    ranking_weight: float = 1.0
+    margin: float = 1.0
+    in_batch_weight: float = 0.0
+    stop_weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class OptimiserConfig:
+    """Adadelta as in the paper (checklist 19), or adamw with warm-up and linear decay.
+
+    `contextual_rate` is the learning rate of a tuned transformer's own weights.
+    """
+
+    kind: str = "adadelta"
+    rate: float = 1.0
+    contextual_rate: float = 3e-5
+    rho: float = 0.95
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    warm_up: float = 0.1
+    clip: float = 5.0
+    average: float = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsConfig:
+    """How often an epoch asks each question of a data set: 1 once, 0.5 every second one."""
+
+    hotpotqa: float = 1.0
+    squad: float = 0.0
+    two_wiki: float = 0.0
+    musique: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DataConfig:
+    """Files, relative to where the command runs; `dev` chooses the checkpoint."""
+
+    train: tuple[str, ...] = ()
+    dev: str = ""
+    dev_questions: int = 200
+    word_vectors: str = ""
+    mined: str = ""
+    weights: WeightsConfig = field(default_factory=WeightsConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One training run; `patience` counts evaluations without a better second hop."""
+
+    questions_per_batch: int = 25
+    epochs: int = 20
+    evaluations_per_epoch: int = 1
+    patience: int = 5
+    checkpoint_steps: int = 50
+    threads: int = 2
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRecipe:
+    """All of `muppet train encoder`, in one file."""
+
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    run: RunConfig = field(default_factory=RunConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +196,8 @@ def load_settings(kind: type[Settings], path: Path) -> Settings:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"There is no config file {path}.") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
     return from_table(kind, table)
@@ -89,6 +224,11 @@ def to_table(settings: Any) -> dict[str, Any]:  # noqa: ANN401 (any dataclass of
 
 def to_toml(settings: Any) -> str:  # noqa: ANN401 (any dataclass of settings)
     return tomli_w.dumps(to_table(settings))
+
+
+def _require_at_least(name: str, value: float, least: float) -> None:
+    if not value >= least:  # so that NaN is refused as well
+        raise ConfigError(f"{name} must be at least {least}, not {value}.")
 
 
 def _suggest(key: str, known: list[str]) -> str:

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -31,14 +32,14 @@ from muppet.wire import search_to_json
 def search(kb: Path, question: str, lexical: bool, retriever: str, top: int, as_json: bool) -> None:  # noqa: ARG001 (there is only lexical search so far)
     """Find the paragraphs of KB that speak of QUESTION (- reads it from standard input)."""
     asked = question_from(_from_stdin() if question == "-" else question)
-    knowledge = KnowledgeBase(kb)
-    progress = ProgressLine()
-    knowledge.narrower(retriever, progress)
-    progress.close()
-    began = time.perf_counter()
-    hops = knowledge.narrow(asked.text, top, retriever)
-    seconds = {"lexical": time.perf_counter() - began}
-    paragraphs = knowledge.store.paragraphs([hop.paragraph for hop in hops])
+    with KnowledgeBase(kb) as knowledge:
+        progress = ProgressLine()
+        knowledge.narrower(retriever, progress)
+        progress.close()
+        began = time.perf_counter()
+        hops = knowledge.narrow(asked.text, top, retriever)
+        seconds = {"lexical": time.perf_counter() - began}
+        paragraphs = knowledge.store.paragraphs([hop.paragraph for hop in hops])
     if as_json:
         chains = [Chain((hop,)) for hop in hops]
         ranks = {hop.paragraph: rank for rank, hop in enumerate(hops, start=1)}
@@ -57,18 +58,18 @@ def search(kb: Path, question: str, lexical: bool, retriever: str, top: int, as_
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def info(kb: Path, as_json: bool) -> None:
     """What a knowledge base holds, and how it was made."""
-    knowledge = KnowledgeBase(kb)
-    store = knowledge.store
-    sources = store.sources()
-    facts = {
-        "documents": store.count_documents(),
-        "paragraphs": store.count_paragraphs(),
-        "sources": len(sources),
-        "revision": store.revision,
-        "megabytes": round(sum(f.stat().st_size for f in kb.rglob("*") if f.is_file()) / 1e6, 1),
-        "tfidf": (kb / f"tfidf-{store.revision}").exists(),
-        "interrupted": (kb / "incoming.sqlite").exists(),
-    }
+    with KnowledgeBase(kb) as knowledge:
+        store = knowledge.store
+        sources = store.sources()
+        facts = {
+            "documents": store.count_documents(),
+            "paragraphs": store.count_paragraphs(),
+            "sources": len(sources),
+            "revision": store.revision,
+            "megabytes": round(_bytes_in(kb) / 1e6, 1),
+            "tfidf": (kb / f"tfidf-{store.revision}").exists(),
+            "interrupted": (kb / "incoming.sqlite").exists(),
+        }
     if as_json:
         everything = facts | {
             "manifest": json.loads((kb / MANIFEST).read_text(encoding="utf-8")),
@@ -96,6 +97,14 @@ def _from_stdin() -> str:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise QuestionError(f"The question on standard input is not UTF-8 ({error}).") from error
+
+
+def _bytes_in(directory: Path) -> int:
+    total = 0
+    for path in directory.rglob("*"):
+        with suppress(FileNotFoundError):  # a writer may be at work
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def _best_sentence(paragraph: Paragraph, question: str) -> str:

@@ -62,20 +62,24 @@ def evaluate(
             "evaluated: add --lexical."
         )
     asked = read_questions(questions)
-    knowledge = KnowledgeBase(kb)
-    progress = ProgressLine()
-    engines = (retriever,) if retriever else LEXICAL
-    reports: dict[str, Report] = {}
-    for engine in engines:
-        knowledge.narrower(engine, progress)
-        reports[engine] = evaluate_narrowing(knowledge, engine, asked, progress)
-    progress.close()
-    missing = count_missing(knowledge.store, asked)
-    if missing:
-        click.echo(f"{missing} gold paragraphs are not in {kb}: they count as not found.", err=True)
-    if report_in:
-        page = write_page(report_in, "Lexical narrowing", reports, _details(knowledge, questions))
-        click.echo(f"Wrote {page}", err=True)
+    with KnowledgeBase(kb) as knowledge:
+        progress = ProgressLine()
+        engines = (retriever,) if retriever else LEXICAL
+        reports: dict[str, Report] = {}
+        for engine in engines:
+            knowledge.narrower(engine, progress)
+            reports[engine] = evaluate_narrowing(knowledge, engine, asked, progress)
+        progress.close()
+        missing = count_missing(knowledge.store, asked)
+        if missing:
+            click.echo(
+                f"{missing} gold paragraphs are not in {kb}: they count as not found.", err=True
+            )
+        if report_in:
+            page = write_page(
+                report_in, "Lexical narrowing", reports, _details(knowledge, questions)
+            )
+            click.echo(f"Wrote {page}", err=True)
     click.echo(_to_json(reports) if as_json else format_table(reports))
 
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "config": ("ask", "Print all settings with their defaults, as TOML."),
     "score": ("evaluate", "Score predictions exactly as the benchmark does."),
     "evaluate": ("evaluate", "Measure on a benchmark's questions."),
+    "train": ("train", "Train the networks."),
 }
 """Each command, the module that holds it, and its line of help: only what runs is imported."""
 
@@ -36,6 +37,13 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(f"muppet.cli.{COMMANDS[name][0]}"), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader of our output has had enough, as in `| head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -68,7 +76,4 @@ def run() -> NoReturn:
     except click.Abort:
         click.echo("muppet: interrupted; nothing half-written is left behind.", err=True)
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has had enough, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)

@@ -23,7 +23,7 @@ class ProgressLine:
             self._stage, self._began, self._shown = stage, now, now
             if not self._live:
                 return
-        is_last = total is not None and done >= total
+        is_last = total is not None and done >= total and (self._live or now - self._began > QUIET)
         if now - self._shown < (0.1 if self._live else QUIET) and not is_last:
             return
         self._shown = now

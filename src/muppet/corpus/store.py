@@ -50,19 +50,39 @@ FROM paragraphs p JOIN documents d ON d.number = p.document
 Row = tuple[int, str, str, str, int, int, str, bytes]
 
 
+class UnwritableError(ArtifactError):
+    """A store whose disk is full or read-only: SQLite then cannot make its helper files."""
+
+
 def connect(path: Path, *, cache_megabytes: int = 16) -> sqlite3.Connection:
     """A connection that waits for a busy file, and loses nothing it has committed."""
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA cache_size = -{cache_megabytes * 1024}")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        raise UnwritableError(
+            f"{path} cannot be opened ({error}): its disk is full, or not to be written."
+        ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise ArtifactError(
-            f"{path} cannot be opened as SQLite ({error}). Restore it, or index again."
-        ) from error
+        raise _damaged(path, error) from error
     return connection
+
+
+def _connect_to_unwritable(path: Path) -> sqlite3.Connection:
+    """A connection for reading alone that makes no file; nobody can be writing there."""
+    uri = f"{path.resolve().as_uri()}?immutable=1"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _damaged(path: Path, error: sqlite3.Error) -> ArtifactError:
+    return ArtifactError(
+        f"{path} is damaged ({error}). Restore it from a copy, or delete its directory and "
+        "index the documents again."
+    )
 
 
 def create_store(path: Path) -> None:
@@ -82,7 +102,21 @@ class Store:
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise ArtifactError(f"{path} is missing. Index the documents again.")
-        self.connection = connect(path)
+        self.is_read_only = False
+        try:
+            self.connection = connect(path)
+        except UnwritableError:
+            if _has_unmerged(path):
+                raise
+            self.connection = _connect_to_unwritable(path)
+            self.is_read_only = True
+        try:
+            self.connection.execute(
+                "SELECT * FROM changes, revision, paragraphs, documents LIMIT 0"
+            )
+        except sqlite3.DatabaseError as error:
+            self.connection.close()
+            raise _damaged(path, error) from error
 
     def close(self) -> None:
         self.connection.close()
@@ -121,7 +155,8 @@ class Store:
     def paragraph(self, id_: str) -> Paragraph | None:
         """The paragraph with this id: a document's id, or `id#n` for its n-th paragraph."""
         document, _, part = id_.rpartition("#")
-        candidates = [(id_, 0)] + ([(document, int(part) - 1)] if part.isdecimal() else [])
+        is_number = part.isdecimal() and len(part) < 10
+        candidates = [(id_, 0)] + ([(document, int(part) - 1)] if is_number else [])
         for candidate in candidates:
             row = self.connection.execute(
                 f"{_COLUMNS} WHERE d.id = ? AND p.position = ?", candidate
@@ -167,6 +202,12 @@ class Store:
 
     def _number(self, query: str) -> int:
         return int(self.connection.execute(query).fetchone()[0])
+
+
+def _has_unmerged(path: Path) -> bool:
+    """Whether a writer left something beside the file that only a writer can merge into it."""
+    log = path.with_name(path.name + "-wal")
+    return log.is_file() and log.stat().st_size > 0
 
 
 def _paragraph(row: Row) -> Paragraph:

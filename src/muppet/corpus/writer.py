@@ -9,7 +9,7 @@ import difflib
 import hashlib
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -39,6 +39,17 @@ _FORGET = [  # documents :ids, and their paragraphs, which the lexical index has
     "DELETE FROM {store}.documents WHERE id IN ({ids})",
 ]
 
+_STALE = """
+SELECT number FROM main.documents AS staged
+WHERE NOT EXISTS (
+    SELECT 1 FROM seen WHERE seen.id = staged.id AND seen.fingerprint = staged.fingerprint
+) OR EXISTS (
+    SELECT 1 FROM store.documents AS stored
+    WHERE stored.id = staged.id AND stored.fingerprint = staged.fingerprint
+)
+"""
+"""Left by a stopped run, and by now changed, gone from the sources, or stored already."""
+
 _PUBLISH = [
     "UPDATE store.documents SET source = (SELECT source FROM moved WHERE moved.id = documents.id) "
     "WHERE id IN (SELECT id FROM moved)",
@@ -67,6 +78,7 @@ class Staging:
         self._db.execute("ATTACH ? AS store", (str(store),))
         (last,) = self._db.execute("SELECT coalesce(max(number), 0) FROM main.documents").fetchone()
         self._numbers = count(last + 1)
+        self._numbered: defaultdict[str, set[bytes]] = defaultdict(set)
         self.counts: Counter[str] = Counter()
 
     def add(self, documents: Sequence[Document]) -> list[Broken]:
@@ -96,10 +108,9 @@ class Staging:
 
     def publish(self) -> None:
         """Make the staged documents of this run part of the store, in one transaction."""
-        unseen = "SELECT number FROM main.documents WHERE id NOT IN (SELECT id FROM seen)"
-        with _transaction(self._db):  # left by a stopped run over other sources
-            self._db.execute(f"DELETE FROM main.paragraphs WHERE document IN ({unseen})")
-            self._db.execute(f"DELETE FROM main.documents WHERE number IN ({unseen})")
+        with _transaction(self._db):
+            self._db.execute(f"DELETE FROM main.paragraphs WHERE document IN ({_STALE})")
+            self._db.execute(f"DELETE FROM main.documents WHERE number IN ({_STALE})")
         if self.counts.keys() & {"added", "replaced", "moved"}:
             with _transaction(self._db):
                 for sql in _PUBLISH:
@@ -125,38 +136,39 @@ class Staging:
 
     def _add_one(self, document: Document) -> str | None:
         """Stage one document where it has to be; what is wrong with it, if anything."""
-        try:
-            fingerprint = _fingerprint(document)
-        except UnicodeEncodeError as error:
-            return f"holds half a surrogate pair (character {error.start}), which is not text"
-        if not (document.text.strip() or any(s.strip() for s in document.sentences)):
-            return "has no text"
-        for id_, seen in self._names(document):
-            if seen is None:
-                break
-            if seen[0] == fingerprint:
-                self.counts["repeated"] += 1
-                return None
-            if document.id is not None:
-                return f"the id {id_!r} stands at {seen[1]} too, with another text"
+        problem = _problem(document)
+        if problem:
+            return problem
+        fingerprint = _fingerprint(document)
+        name = document.id or document.title
+        seen = self._seen.get(name) or self._known_seen.get(name)
+        if seen and document.id is not None and seen[0] != fingerprint:
+            return f"the id {name!r} stands at {seen[1]} too, with another text"
+        id_ = self._numbered_id(name, seen[0], fingerprint) if seen else name
+        if id_ is None:
+            self.counts["repeated"] += 1
+            return None
         self._seen[id_] = (fingerprint, f"{document.source}:{document.place}")
         self._stage(document, id_, fingerprint)
         return None
 
-    def _names(self, document: Document) -> Iterator[tuple[str, tuple[bytes, object] | None]]:
-        """The ids this document may have, with what was seen there in this run.
+    def _numbered_id(self, title: str, first: bytes, fingerprint: bytes) -> str | None:
+        """The id of one more document of a title, `title (2)` and so on; None for a repeated one.
 
-        With an id of its own there is one; without, documents of one title are numbered.
+        What has got a number in this run is remembered: a title may be that of every row.
         """
-        name = document.id or document.title
-        yield name, self._seen.get(name) or self._known_seen.get(name)
-        for number in count(2):
-            numbered = f"{name} ({number})"
-            asked = json.dumps([numbered])
-            self._known_stored |= self._known("store.documents", "fingerprint, source", asked)
-            self._known_staged |= self._known("main.documents", "fingerprint, number", asked)
-            seen = self._known("main.seen", "fingerprint, origin", asked)
-            yield numbered, self._seen.get(numbered) or seen.get(numbered)
+        numbered = self._numbered[title]
+        if fingerprint == first or fingerprint in numbered:
+            return None
+        for number in count(len(numbered) + 2):
+            id_ = f"{title} ({number})"
+            asked = json.dumps([id_])
+            if id_ not in self._seen and not self._known("main.seen", "fingerprint, origin", asked):
+                break  # else another document has this for its own title or id
+        numbered.add(fingerprint)
+        self._known_stored |= self._known("store.documents", "fingerprint, source", asked)
+        self._known_staged |= self._known("main.documents", "fingerprint, number", asked)
+        return id_
 
     def _stage(self, document: Document, id_: str, fingerprint: bytes) -> None:
         stored = self._known_stored.get(id_)
@@ -168,8 +180,12 @@ class Staging:
             return
         self.counts["replaced" if stored else "added"] += 1
         staged = self._known_staged.get(id_)
-        if staged and staged[0] == fingerprint:
-            return  # by the run that was stopped
+        if staged and staged[0] == fingerprint:  # by the run that was stopped
+            self._db.execute(
+                "UPDATE main.documents SET source = ? WHERE number = ? AND source <> ?",
+                (document.source, staged[1], document.source),
+            )
+            return
         if staged:
             self._db.execute("DELETE FROM main.paragraphs WHERE document = ?", (staged[1],))
             self._db.execute("DELETE FROM main.documents WHERE number = ?", (staged[1],))
@@ -212,6 +228,22 @@ def _unknown_message(db: sqlite3.Connection, unknown: list[str]) -> str:
     close = difflib.get_close_matches(unknown[0], ids, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return f"No document has the id {', '.join(map(repr, unknown))}; nothing was removed.{hint}"
+
+
+def _problem(document: Document) -> str | None:
+    """Why a document cannot be stored, if so."""
+    names = (document.id or "", document.title, document.source)
+    try:
+        for part in (*names, document.text, *document.sentences):
+            part.encode()
+    except UnicodeEncodeError as error:
+        where = "its name" if error.object in names else "its text"
+        return f"{where} holds half a character (number {error.start + 1}), which is not text"
+    if "\0" in (document.id or document.title):
+        return "its id holds a NUL character"
+    if not (document.text.strip() or any(map(str.strip, document.sentences))):
+        return "has no text"
+    return None
 
 
 def _fingerprint(document: Document) -> bytes:

@@ -10,9 +10,12 @@ Paragraphs change in one transaction; an index that a crash left behind them cat
 knowledge base is next opened. One process writes at a time; readers never wait.
 """
 
+import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol
+from tempfile import TemporaryDirectory
+from typing import Protocol, Self
 
 from muppet.artifact import read_manifest
 from muppet.config import Config, from_table
@@ -29,6 +32,10 @@ FORMAT = 1
 REMAKE = "muppet index SOURCE... --into KB"
 CATCH_UP = 100_000
 """Paragraphs added to the lexical index at once."""
+BEHIND = (
+    "The paragraphs are stored, but the lexical index does not know all of them yet. Make room: "
+    "it is completed when the knowledge base is next opened."
+)
 
 
 class Narrower(Protocol):
@@ -46,11 +53,20 @@ class KnowledgeBase:
         self.config = from_table(Config, manifest.config)
         self.store = Store(directory / "corpus.sqlite")
         self._opened: dict[str, Narrower] = {}
-        if self._is_behind():
+        self._closing = ExitStack()
+        self._closing.callback(self.store.close)
+        if not self.store.is_read_only and self._is_behind():
             self._catch_up_if_nobody_writes()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        self.store.close()
+        self._opened.clear()
+        self._closing.close()
 
     def narrower(self, engine: str, progress: Progress = silent) -> Narrower:
         """The lexical engine of this name, `bm25` or `tfidf`; the latter is built if need be."""
@@ -74,6 +90,20 @@ class KnowledgeBase:
 
     def catch_up(self, progress: Progress = silent) -> None:
         """Bring the lexical index in step with the paragraphs; the caller holds the lock."""
+        with full_disk_is_an_error(self.directory, BEHIND):
+            try:
+                self._teach_bm25(progress)
+            except ValueError as error:
+                if "FileAlreadyExists" not in str(error):
+                    raise
+                # A commit of tantivy was killed, and what it left is in the way of the next one.
+                shutil.rmtree(self.directory / "bm25")
+                self._teach_bm25(progress)
+        for old in self.directory.glob("tfidf-*"):
+            if old.name != self._tfidf_directory().name:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def _teach_bm25(self, progress: Progress) -> None:
         if not self._bm25_exists():
             self.store.mark_all_changed()
         bm25 = Bm25(self.directory / "bm25", self.config.bm25)
@@ -81,17 +111,32 @@ class KnowledgeBase:
         done = 0
         while self.store.count_changes():
             removed, added = self.store.removed_changes(), self.store.added_changes(CATCH_UP)
-            with full_disk_is_an_error(self.directory):
-                bm25.change(added, removed)
-                self.store.settle_changes(up_to=added[-1][0] if added else 0)
+            bm25.change(added, removed)
+            self.store.settle_changes(up_to=added[-1][0] if added else 0)
             done += len(removed) + len(added)
             progress("lexical index", done, total)
-        for old in self.directory.glob("tfidf-*"):
-            if old.name != self._tfidf_directory().name:
-                shutil.rmtree(old, ignore_errors=True)
 
     def _open_bm25(self, _progress: Progress) -> Narrower:
-        return Bm25(self.directory / "bm25", self.config.bm25)
+        bm25 = Bm25(self._lockable(self.directory / "bm25"), self.config.bm25)
+        if not len(bm25):
+            raise ArtifactError(
+                f"The lexical index of {self.directory} is not built yet: another process is "
+                "about to, or its disk is full. Wait or make room, then try again."
+            )
+        return bm25
+
+    def _lockable(self, index: Path) -> Path:
+        """Where tantivy can open an index, which takes a lock file even to read it.
+
+        A directory that cannot be written, such as a read-only volume, is mirrored by links.
+        """
+        if os.access(index, os.W_OK) or not index.is_dir():
+            return index
+        mirror = Path(self._closing.enter_context(TemporaryDirectory(prefix="muppet-")))
+        for path in index.iterdir():
+            if path.suffix != ".lock":
+                (mirror / path.name).symlink_to(path.resolve())
+        return mirror
 
     def _open_tfidf(self, progress: Progress) -> Narrower:
         directory = self._tfidf_directory()

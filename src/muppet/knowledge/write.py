@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
-from muppet.artifact import Manifest, new_artifact
+from muppet.artifact import MANIFEST, Manifest, write_json
 from muppet.config import Config, to_table
 from muppet.corpus.store import create_store
 from muppet.corpus.writer import Staging, remove_documents
@@ -17,6 +17,8 @@ from muppet.knowledge.lock import full_disk_is_an_error, write_lock
 
 BATCH = 1_000
 """Documents staged, and committed to the staging file, at once."""
+_BEGUN = {"corpus.sqlite", "corpus.sqlite-wal", "corpus.sqlite-shm", f"{MANIFEST}.partial"}
+"""What stands in a directory that was on its way to become a knowledge base, beside the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,34 @@ def index_documents(
     return, which leaves the item out. `estimate` guesses, from the number of documents read so
     far, how many there are.
     """
-    is_new = _make_if_missing(directory, config)
+    was_there = _claim(directory)
     with write_lock(directory), full_disk_is_an_error(directory):
-        kb = KnowledgeBase(directory)
+        is_new = _make_if_missing(directory, config)
+        try:
+            return _index(directory, items, config, on_broken, progress, estimate)
+        except CorpusError:
+            if is_new:
+                _unmake(directory, keep_directory=was_there)
+            raise
+
+
+def remove_from(directory: Path, ids: Sequence[str]) -> int:
+    """Take documents out by their ids, all of them or none; how many paragraphs went."""
+    with KnowledgeBase(directory) as kb, write_lock(directory), full_disk_is_an_error(directory):
+        removed = remove_documents(directory / "corpus.sqlite", ids)
+        kb.catch_up()
+    return removed
+
+
+def _index(
+    directory: Path,
+    items: Iterable[Document | Broken],
+    config: Config | None,
+    on_broken: Callable[[Broken], None],
+    progress: Progress,
+    estimate: Callable[[int], int | None],
+) -> IndexSummary:
+    with KnowledgeBase(directory) as kb:
         _require_config(kb, config)
         staging = Staging(
             directory / "corpus.sqlite", directory / "incoming.sqlite", kb.config.corpus
@@ -67,17 +94,12 @@ def index_documents(
             staging.publish()
         except CorpusError:
             staging.discard()
-            kb.close()
-            if is_new:
-                shutil.rmtree(directory)
             raise
-        except BaseException:
-            staging.close()  # it stays on the disk for the run that resumes this one
-            kb.close()
-            raise
+        finally:
+            staging.close()  # what it has staged stays on the disk for the run that resumes this
         kb.catch_up(progress)
         counts = staging.counts
-        summary = IndexSummary(
+        return IndexSummary(
             added=counts["added"],
             replaced=counts["replaced"],
             unchanged=counts["unchanged"],
@@ -86,19 +108,6 @@ def index_documents(
             documents=kb.store.count_documents(),
             paragraphs=kb.store.count_paragraphs(),
         )
-        kb.close()
-    return summary
-
-
-def remove_from(directory: Path, ids: Sequence[str]) -> int:
-    """Take documents out by their ids, all of them or none; how many paragraphs went."""
-    KnowledgeBase(directory).close()  # refuses what is no knowledge base before locking it
-    with write_lock(directory), full_disk_is_an_error(directory):
-        removed = remove_documents(directory / "corpus.sqlite", ids)
-        kb = KnowledgeBase(directory)
-        kb.catch_up()
-        kb.close()
-    return removed
 
 
 def _stage(
@@ -124,18 +133,40 @@ def _stage(
     return broken
 
 
-def _make_if_missing(directory: Path, config: Config | None) -> bool:
-    """An empty knowledge base where there was nothing; whether it was made."""
-    if (directory / "manifest.json").exists():
-        return False
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+def _claim(directory: Path) -> bool:
+    """A directory that is, or may become, a knowledge base; whether it was there."""
+    try:
+        was_there = directory.exists()
+        directory.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in directory.iterdir()}
+    except OSError as error:
+        raise ArtifactError(
+            f"{directory} cannot be made ({error.strerror}). Choose another place for --into."
+        ) from error
+    if MANIFEST not in names and names - _BEGUN - {"lock", "lock.owner"}:
         raise ArtifactError(
             f"{directory} exists and is no knowledge base. Choose another place for --into."
         )
-    manifest = Manifest(KIND, FORMAT, to_table(config or Config()))
-    with full_disk_is_an_error(directory), new_artifact(directory, manifest) as partial:
-        create_store(partial / "corpus.sqlite")
+    return was_there
+
+
+def _make_if_missing(directory: Path, config: Config | None) -> bool:
+    """An empty knowledge base where there was none, its manifest last; whether it was made."""
+    if (directory / MANIFEST).exists():
+        return False
+    for name in _BEGUN:
+        (directory / name).unlink(missing_ok=True)
+    create_store(directory / "corpus.sqlite")
+    write_json(directory / MANIFEST, asdict(Manifest(KIND, FORMAT, to_table(config or Config()))))
     return True
+
+
+def _unmake(directory: Path, *, keep_directory: bool) -> None:
+    """As if nothing had been there; somebody's own empty directory stays one."""
+    for path in directory.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if not keep_directory:
+        directory.rmdir()
 
 
 def _require_config(kb: KnowledgeBase, config: Config | None) -> None:

@@ -4,6 +4,7 @@ The default for a user's own corpus. Title and text are one field, so that a par
 by either (checklist 3); the title once more by itself, where `title_boost` is above 0.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Bm25:
         commit that a crash kept its caller from noting: it is forgotten and added again.
         """
         writer = self._index.writer(heap_size=HEAP, num_threads=2)
+        writer.garbage_collect_files()  # what a killed commit left would be in the way of ours
         if removed:  # by query: a term of a Python int never matches an unsigned field
             writer.delete_documents_by_query(
                 tantivy.Query.term_set_query(self._schema, "number", removed)
@@ -59,7 +61,7 @@ class Bm25:
 
     def narrow(self, question: str, keep: int) -> list[Hop]:
         """The `keep` best paragraphs for a question, best first; ties in corpus order."""
-        terms = dict.fromkeys(self._analyzer.analyze(question))
+        terms = dict.fromkeys(self._analyzer.analyze(_composed(question)))
         if not terms:
             return []
         searcher = self._index.searcher()
@@ -100,9 +102,14 @@ def _schema() -> tantivy.Schema:
 def _document(number: int, title: str, text: str) -> tantivy.Document:
     document = tantivy.Document()
     document.add_unsigned("number", number)
-    document.add_text("title", title)
-    document.add_text("text", f"{title}\n{text}")
+    document.add_text("title", _composed(title))
+    document.add_text("text", _composed(f"{title}\n{text}"))
     return document
+
+
+def _composed(text: str) -> str:
+    """NFC, on both sides: tantivy ends a word at an accent that stands by itself."""
+    return unicodedata.normalize("NFC", text)
 
 
 def _analyzer(config: Bm25Config) -> tantivy.TextAnalyzer:

@@ -8,12 +8,13 @@ A term t is a bucket of the 2^24 that n-grams are hashed into; N_t is the number
 with that bucket. There is no length normalisation. In a small collection most words stand in
 half of the paragraphs and weigh nothing, so own documents are searched with BM25 instead.
 
-On disk the postings are flat: those of `buckets[i]` are rows `starts[i] : starts[i + 1]`.
+On disk the postings are flat: those of `buckets[i]` are rows `starts[i] : starts[i + 1]`. They
+hold whole counts, whose tf is looked up in a table, so the index is small and still exact.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from muppet.lexical.ngrams import hashed_ngrams
 KIND = "tf-idf index"
 FORMAT = 1
 REMAKE = "muppet index"
+_ABOVE_ZERO = float(np.finfo(np.float32).tiny)
 
 
 class Tfidf:
@@ -39,6 +41,7 @@ class Tfidf:
         self._starts = _mapped(directory / "starts.npy")  # (terms + 1,)
         self._rows = _mapped(directory / "rows.npy")  # (postings,), which paragraph
         self._counts = _mapped(directory / "counts.npy")  # (postings,), how often
+        self._tf = _mapped(directory / "tf.npy")  # (largest count + 1,), count -> tf
         self._numbers = _mapped(directory / "numbers.npy")  # (paragraphs,), row -> number
 
     def __len__(self) -> int:
@@ -46,59 +49,59 @@ class Tfidf:
 
     def narrow(self, question: str, keep: int) -> list[Hop]:
         """The `keep` best paragraphs with a score above 0, best first; ties in corpus order."""
-        weights = self._term_weights(question)
-        if not weights:
-            return []
+        terms = self._terms(question)
         scores = np.zeros(len(self), dtype=np.float32)
-        for position, weight in weights:
-            span = slice(self._starts[position], self._starts[position + 1])
-            scores[self._rows[span]] += weight * np.log1p(self._counts[span], dtype=np.float32)
-        best = _top(scores, keep, floor=self._floor(scores, weights, keep))
-        return [Hop(int(self._numbers[row]), float(scores[row])) for row in best]
+        for term in terms:
+            tf = self._tf.take(self._counts[term.postings])
+            np.add.at(scores, self._rows[term.postings].astype(np.intp), term.weight * tf)
+        rows = np.flatnonzero(scores >= self._floor(scores, terms, keep))
+        rows = rows[scores[rows] >= _nth_best(scores[rows], keep)]
+        rows = rows[np.argsort(-scores[rows], kind="stable")][:keep]  # ties keep corpus order
+        found = zip(self._numbers[rows].tolist(), scores[rows].tolist(), strict=True)
+        return [Hop(number, score) for number, score in found]
 
-    def _term_weights(self, question: str) -> list[tuple[int, float]]:
-        """(position in `buckets`, tf idf^2) of the question's terms that weigh, heaviest first."""
+    def _terms(self, question: str) -> list["_Term"]:
+        """The question's terms that weigh anything, heaviest first."""
         _, asked = hashed_ngrams([question], self.config.ngrams, self.config.buckets)
-        buckets, counts = np.unique(asked, return_counts=True)
-        if not len(buckets) or not len(self._buckets):
-            return []
-        at = np.minimum(np.searchsorted(self._buckets, buckets), len(self._buckets) - 1)
-        known = self._buckets[at] == buckets
-        at = at[known]
-        weights = np.log1p(counts[known]) * self._idf(at) ** 2
-        order = np.argsort(-weights, kind="stable")
-        return [(int(at[i]), float(weights[i])) for i in order if weights[i] > 0]
+        # in the type of the sorted array, or a search would first convert all of that
+        buckets, counts = np.unique(asked.astype(np.uint32), return_counts=True)
+        at = np.searchsorted(self._buckets, buckets)
+        ends = np.searchsorted(self._buckets, buckets, side="right")  # = at: no such bucket
+        firsts, ends = self._starts[at], self._starts[ends]
+        weights = np.log1p(counts) * self._idf(ends - firsts) ** 2
+        return [
+            _Term(slice(firsts[i], ends[i]), np.float32(weights[i]))
+            for i in np.argsort(-weights, kind="stable").tolist()
+            if weights[i] > 0 and firsts[i] < ends[i]
+        ]
 
-    def _idf(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        with_term = (self._starts[positions + 1] - self._starts[positions]).astype(np.float64)
-        idf = np.log((len(self) - with_term + 0.5) / (with_term + 0.5))
+    def _idf(self, paragraphs_with: NDArray[np.int64]) -> NDArray[np.float64]:
+        idf = np.log((len(self) - paragraphs_with + 0.5) / (paragraphs_with + 0.5))
         return np.asarray(np.maximum(idf, 0.0))
 
-    def _floor(
-        self, scores: NDArray[np.float32], weights: list[tuple[int, float]], keep: int
-    ) -> float:
-        """A score that the `keep` best surely reach: the worst of `keep` paragraphs we know.
+    def _floor(self, scores: NDArray[np.float32], terms: list["_Term"], keep: int) -> float:
+        """A score above 0 that the `keep` best surely reach, as so many with one term do.
 
-        They are taken from the heaviest terms, so few others reach it and sorting is cheap.
+        The heaviest term with so many is taken: few other paragraphs reach that far.
         """
-        some: list[NDArray[np.uint32]] = []
-        found = 0
-        for position, _ in weights:
-            rows = self._rows[self._starts[position] : self._starts[position + 1]]
-            some.append(rows)
-            found += len(rows)
-            if found < keep:
-                continue
-            known = scores[np.unique(np.concatenate(some))]
-            if len(known) >= keep:
-                return float(np.partition(known, len(known) - keep)[len(known) - keep])
-        return 0.0
+        for term in terms:
+            if term.postings.stop - term.postings.start >= keep:
+                return _nth_best(scores[self._rows[term.postings]], keep)
+        return _ABOVE_ZERO
 
 
-def _top(scores: NDArray[np.float32], keep: int, floor: float) -> NDArray[np.int64]:
-    rows = np.flatnonzero((scores >= floor) & (scores > 0))
-    order = np.argsort(-scores[rows], kind="stable")[:keep]  # stable: ties keep corpus order
-    return rows[order]
+class _Term(NamedTuple):
+    """Where a term's postings stand, and tf(question) idf^2."""
+
+    postings: slice
+    weight: np.float32
+
+
+def _nth_best(scores: NDArray[np.float32], n: int) -> float:
+    """The n-th highest score, or a hair above 0 if there are fewer."""
+    if len(scores) < n:
+        return _ABOVE_ZERO
+    return float(np.partition(scores, len(scores) - n)[len(scores) - n])
 
 
 def _mapped(path: Path) -> NDArray[Any]:

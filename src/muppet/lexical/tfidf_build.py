@@ -56,7 +56,8 @@ def build_tfidf(
             path = partial / f"shard-{len(shards)}.npy"
             rows = postings.rows + len(numbers)
             np.save(path, np.stack([postings.buckets, rows, postings.counts]).astype(np.uint32))
-            paragraphs_with += np.bincount(postings.buckets, minlength=config.buckets)
+            firsts, lengths = _runs(postings.buckets)
+            paragraphs_with[postings.buckets[firsts]] += lengths
             shards.append(path)
             numbers += [number for number, _, _ in shard]
             progress("tf-idf", len(numbers), total)
@@ -78,25 +79,30 @@ def _pour(directory: Path, shards: list[Path], paragraphs_with: NDArray[np.int64
     starts = np.concatenate([[0], np.cumsum(paragraphs_with[used], dtype=np.int64)])
     np.save(directory / "buckets.npy", used.astype(np.uint32))
     np.save(directory / "starts.npy", starts)
-    next_free = np.zeros(len(paragraphs_with), dtype=np.int64)
-    next_free[used] = starts[:-1]
+    next_free = starts[:-1].copy()
     largest = max((int(_part(path, 2).max(initial=0)) for path in shards), default=0)
+    np.save(directory / "tf.npy", np.log1p(np.arange(largest + 1)).astype(np.float32))
     kind = np.min_scalar_type(largest)  # uint8 unless a word stands in one paragraph 256 times
     rows = _new_array(directory / "rows.npy", np.dtype(np.uint32), int(starts[-1]))
     counts = _new_array(directory / "counts.npy", kind, int(starts[-1]))
     for path in shards:
         buckets = _part(path, 0)
-        run_starts = np.flatnonzero(np.diff(buckets, prepend=-1))  # each bucket's first posting
-        run_lengths = np.diff(np.append(run_starts, len(buckets)))
-        within = np.arange(len(buckets)) - np.repeat(run_starts, run_lengths)
-        places = next_free[buckets] + within
+        firsts, lengths = _runs(buckets)
+        at = np.searchsorted(used, buckets[firsts])
+        places = np.arange(len(buckets)) + np.repeat(next_free[at] - firsts, lengths)
         rows[places] = _part(path, 1)
         counts[places] = _part(path, 2)
-        next_free[buckets[run_starts]] += run_lengths
+        next_free[at] += lengths
         path.unlink()
     for array in (rows, counts):
         if isinstance(array, np.memmap):
             array.flush()
+
+
+def _runs(buckets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each bucket's postings begin in a sorted array, and how many they are."""
+    firsts = np.flatnonzero(np.diff(buckets, prepend=-1))
+    return firsts, np.diff(firsts, append=len(buckets))
 
 
 def _part(shard: Path, row: int) -> NDArray[np.int64]:

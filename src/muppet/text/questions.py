@@ -1,5 +1,7 @@
 """What counts as a question: something short with at least one word to search for."""
 
+from textwrap import shorten
+
 from muppet.domain import Question
 from muppet.errors import QuestionError
 from muppet.text.stopwords import STOP_WORDS
@@ -21,11 +23,12 @@ def question_from(text: str, id_: str = "") -> Question:
     if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         raise QuestionError("The question is not valid text: it holds half a surrogate pair.")
     found = [word.lower() for word in words(text) if any(map(str.isalnum, word))]
+    shown = shorten(text, 60, placeholder=" …")
     if not found:
-        raise QuestionError(f"The question {text.strip()!r} holds no word to search for.")
+        raise QuestionError(f"The question {shown!r} holds no word to search for.")
     if all(word in STOP_WORDS for word in found):
         raise QuestionError(
-            f"The question {text.strip()!r} has only words that stand everywhere ({found[0]!r}, "
+            f"The question {shown!r} has only words that stand everywhere ({found[0]!r}, "
             "…): there is nothing to search for. Name a person, a place or a thing."
         )
     return Question(id_, " ".join(text.split()))

@@ -1,0 +1,74 @@
+"""The contextual input: one slot, three fillings: none, ELMo, a transformer (checklist 10)."""
+
+from pathlib import Path
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from muppet.config import ContextualConfig
+from muppet.errors import ConfigError
+from muppet.nn.arrays import TensorBatch
+from muppet.nn.elmo import Elmo
+from muppet.nn.mix import ScalarMix
+from muppet.nn.transformer import Transformer, transformer_directory
+from muppet.text.prepare import Pieces
+
+KINDS = ("none", "elmo", "transformer")
+
+
+class Source(Protocol):
+    """What fills the slot: `depth` layers of `size` numbers for every token."""
+
+    depth: int
+    size: int
+
+    def layers(self, batch: TensorBatch) -> Tensor:
+        """-> (B, T, L, size)"""
+        ...
+
+
+class ElmoSource(nn.Module):
+    """ELMo, from a directory with the published options.json and weights.hdf5."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        (weights, *_) = [*sorted(directory.glob("*weights*.hdf5")), directory / "weights.hdf5"]
+        self.elmo = Elmo.from_files(directory / "options.json", weights)
+        self.depth = 1 + self.elmo.options.layers
+        self.size = 2 * self.elmo.options.projection
+
+    def layers(self, batch: TensorBatch) -> Tensor:
+        """-> (B, T, L, size)"""
+        vectors = self.elmo.token_vectors(batch.spellings)[batch.words]  # (U, P) -> (B, T, P)
+        return self.elmo.layers(vectors, batch.mask)
+
+
+class Contextual(nn.Module):
+    """A learned mix of the source's layers, or of those computed beforehand, with dropout."""
+
+    def __init__(self, source: Transformer | ElmoSource, dropout: float) -> None:
+        super().__init__()
+        self.source = source
+        self.mix = ScalarMix(source.depth)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: TensorBatch) -> Tensor:
+        """-> (B, T, size)"""
+        layers = self.source.layers(batch) if batch.frozen is None else batch.frozen
+        mixed: Tensor = self.dropout(self.mix(layers))
+        return mixed
+
+
+def make_contextual(config: ContextualConfig) -> Contextual | None:
+    if config.kind not in KINDS:
+        raise ConfigError(f"contextual.kind must be one of {', '.join(KINDS)}: {config.kind!r}.")
+    if config.kind == "none":
+        return None
+    elmo = config.kind == "elmo"
+    source = ElmoSource(Path(config.path)) if elmo else Transformer(config)
+    return Contextual(source, config.dropout)
+
+
+def make_pieces(config: ContextualConfig) -> Pieces | None:
+    """The word pieces a transformer wants; others want none."""
+    return Pieces(transformer_directory(config.path)) if config.kind == "transformer" else None

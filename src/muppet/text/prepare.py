@@ -1,0 +1,98 @@
+"""Questions and paragraphs → the numbers a network reads, still of their own lengths."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from muppet.domain import Paragraph
+from muppet.errors import ConfigError
+from muppet.text.tokens import Tokens, tokenize
+from muppet.text.vocab import Lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One text: T tokens in S sentences, and the P word pieces a transformer sees.
+
+    A sentence that was cut off or is empty has no tokens, but keeps its number (checklist 4).
+    """
+
+    types: NDArray[np.int64]  # (T,), word types of the lexicon
+    segments: NDArray[np.int64]  # (T,), which sentence
+    sentences: int
+    pieces: NDArray[np.int64]  # (P,), with the special ones
+    piece_tokens: NDArray[np.int64]  # (P,), which token a piece is part of; -1: none
+    tokens: Tokens
+    frozen: NDArray[np.float16] | None = None  # (T, L, D), contextual layers if precomputed
+
+
+class Pieces:
+    """A pretrained tokenizer's word pieces, aligned to our tokens by their characters."""
+
+    def __init__(self, directory: Path, longest: int = 512) -> None:
+        path = directory / "tokenizer.json"
+        if not path.is_file():
+            raise ConfigError(
+                f"{directory} holds no tokenizer.json, so its word pieces are unknown."
+            )
+        self._tokenizer = Tokenizer.from_file(str(path))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(longest)
+
+    def aligned(self, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Piece ids, and the token each piece stands in: (P,), (P,)"""
+        encoding = self._tokenizer.encode(tokens.text)
+        starts = np.array([start for start, _ in encoding.offsets], dtype=np.int64)
+        special = np.array(encoding.special_tokens_mask, dtype=bool)
+        which = np.searchsorted(np.asarray(tokens.starts), starts, side="right") - 1
+        return np.array(encoding.ids, dtype=np.int64), np.where(special, -1, which)
+
+
+class Preparer:
+    """Prepares texts for one model: its lexicon, its word pieces (if any) and its limits."""
+
+    def __init__(
+        self, lexicon: Lexicon, pieces: Pieces | None, *, max_tokens: int, with_title: bool
+    ) -> None:
+        self.lexicon = lexicon
+        self._pieces = pieces
+        self._max_tokens = max_tokens
+        self._with_title = with_title
+
+    def question(self, text: str) -> Prepared:
+        """A question is one sentence, whatever it holds (checklist 12)."""
+        return self._prepared(tokenize(text), [len(text)])
+
+    def paragraph(self, paragraph: Paragraph) -> Prepared:
+        """The title stands before the first sentence and is part of it (checklist 3)."""
+        head = f"{paragraph.title}. " if self._with_title else ""
+        ends = np.cumsum([len(head), *map(len, paragraph.sentences)])[1:]
+        return self._prepared(tokenize(head + paragraph.text), ends.tolist())
+
+    def _prepared(self, tokens: Tokens, sentence_ends: list[int]) -> Prepared:
+        segments = np.searchsorted(sentence_ends, tokens.starts, side="right")
+        keep = _kept(segments, self._max_tokens)
+        if keep < len(tokens):
+            end = tokens.ends[keep - 1]
+            tokens = Tokens(tokens.text[:end], tokens.starts[:keep], tokens.ends[:keep])
+        nothing = np.zeros(0, dtype=np.int64)
+        pieces, piece_tokens = self._pieces.aligned(tokens) if self._pieces else (nothing, nothing)
+        return Prepared(
+            types=self.lexicon.types(tokens.words()),
+            segments=np.asarray(segments[:keep], dtype=np.int64),
+            sentences=max(len(sentence_ends), 1),
+            pieces=pieces,
+            piece_tokens=piece_tokens,
+            tokens=tokens,
+        )
+
+
+def _kept(segments: NDArray[np.int64], max_tokens: int) -> int:
+    """How many tokens fit, in whole sentences; of a first sentence that is too long, a part."""
+    if len(segments) <= max_tokens:
+        return len(segments)
+    whole = int(np.searchsorted(segments, segments[max_tokens], side="left"))
+    return whole or max_tokens

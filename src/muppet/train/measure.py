@@ -1,0 +1,107 @@
+"""How well an encoder ranks the paragraphs each question brings along: what training watches."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import logsigmoid
+
+from muppet.nn.arrays import tensors
+from muppet.nn.encoder import Encoded, Encoder
+from muppet.text.batch import make_batch
+from muppet.train.batches import Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One question's own paragraphs: log probabilities of each first and second hop."""
+
+    question: int
+    rows: tuple[int, ...]  # its paragraphs, (C,)
+    first: NDArray[np.float64]  # (C,)
+    second: NDArray[np.float64]  # (C, C): second hop b after first hop a
+
+    def best_pair(self) -> tuple[int, int]:
+        """The rows of the pair whose hops' log probabilities sum to most, in that order."""
+        scores = self.first[:, None] + self.second
+        np.fill_diagonal(scores, -np.inf)
+        a, b = np.unravel_index(int(scores.argmax()), scores.shape)
+        return self.rows[int(a)], self.rows[int(b)]
+
+
+def rank_own_paragraphs(encoder: Encoder, texts: Texts, numbers: Sequence[int]) -> Iterable[Ranked]:
+    """Score every paragraph, and every ordered pair, that the questions' files give them."""
+    encoder.eval()
+    with torch.no_grad():
+        for number in numbers:
+            yield _rank(encoder, texts, number)
+
+
+def average_precision(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """The mean, over the right ones, of the precision down to each of them."""
+    order = np.argsort(-scores, kind="stable")
+    hits = right[order]
+    if not hits.any():
+        return 0.0
+    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    return float(precision[hits].mean())
+
+
+def summarise(texts: Texts, ranked: Iterable[Ranked]) -> dict[str, float]:
+    """Average precision of both hops, and how often the gold pair is ranked first.
+
+    The second hop's candidates are those after a gold first hop, as in checklist 19.
+    """
+    first, second, pairs = _Pooled(), _Pooled(), list[bool]()
+    for one in ranked:
+        gold = set(texts.data.questions[one.question].gold)
+        right = np.array([row in gold for row in one.rows])
+        first.add(one.first, right)
+        if len(gold) < 2:
+            continue
+        for a in np.flatnonzero(right):
+            others = np.arange(len(one.rows)) != a
+            second.add(one.second[a][others], right[others])
+        pairs.append(set(one.best_pair()) == gold)
+    summary = {"first_hop_ap": first.average_precision()}
+    if pairs:
+        summary |= {
+            "second_hop_ap": second.average_precision(),
+            "pair_first": float(np.mean(pairs)),
+        }
+    return summary
+
+
+class _Pooled:
+    """Scores of many questions, to be ranked together."""
+
+    def __init__(self) -> None:
+        self._scores: list[NDArray[np.float64]] = []
+        self._right: list[NDArray[np.bool_]] = []
+
+    def add(self, scores: NDArray[np.float64], right: NDArray[np.bool_]) -> None:
+        self._scores.append(scores)
+        self._right.append(right)
+
+    def average_precision(self) -> float:
+        return average_precision(np.concatenate(self._scores), np.concatenate(self._right))
+
+
+def _rank(encoder: Encoder, texts: Texts, number: int) -> Ranked:
+    asked = texts.data.questions[number]
+    rows = tuple(sorted({*asked.gold, *asked.distractors}))
+    lexicon = texts.preparer.lexicon
+    paragraph_batch = tensors(make_batch([texts.paragraph(row) for row in rows], lexicon))
+    question = encoder.read(tensors(make_batch([texts.question(number)], lexicon)))
+    paragraphs = encoder.read(paragraph_batch)
+    sentences, present = encoder.sentences(paragraphs, paragraph_batch)
+    first = encoder.relevance_at(0).of_all(sentences, present, encoder.question(question))[0]
+    second = np.zeros((len(rows), len(rows)))
+    if encoder.config.hops > 1:
+        copies = Encoded(*(part.expand(len(rows), *part.shape[1:]) for part in question))
+        vectors = encoder.reformulate(copies, paragraphs).question  # (C, D)
+        logits = encoder.relevance_at(1).of_all(sentences, present, vectors)  # (C, C)
+        second = logsigmoid(logits).double().numpy()
+    return Ranked(number, rows, logsigmoid(first).double().numpy(), second)

@@ -1,0 +1,140 @@
+"""A training batch → its loss: every hop's relevance, and whether to stop (checklist 16, 34)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muppet.config import ObjectiveConfig
+from muppet.nn.arrays import tensors
+from muppet.nn.encoder import Encoded, Encoder, concatenate
+from muppet.train import losses
+from muppet.train.batches import TrainingBatch
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The batch's texts after the encoder: questions, paragraphs, and their sentences."""
+
+    questions: Encoded
+    paragraphs: Encoded
+    sentences: Tensor  # (P, S, D)
+    present: Tensor  # (P, S)
+
+
+def batch_loss(
+    encoder: Encoder, batch: TrainingBatch, config: ObjectiveConfig
+) -> tuple[Tensor, dict[str, float]]:
+    """The sum over hops, and its parts by name."""
+    read = _read(encoder, batch)
+    parts: dict[str, Tensor] = {}
+    for hop in range(batch.chain.shape[1]):
+        parts |= _hop_losses(encoder, batch, read, hop, config)
+    if config.stop_weight and encoder.config.hops > 1:
+        parts["stop"] = config.stop_weight * _stop_loss(encoder, batch, read)
+    total = torch.stack(list(parts.values())).sum()
+    return total, {name: float(part.detach()) for name, part in parts.items()}
+
+
+def _read(encoder: Encoder, batch: TrainingBatch) -> _Read:
+    """Everything through the encoder, chunk by chunk, and then padded to one shape."""
+    chunks = [tensors(chunk) for chunk in batch.paragraphs]
+    read = [encoder.read(chunk) for chunk in chunks]
+    found = [encoder.sentences(*pair) for pair in zip(read, chunks, strict=True)]
+    return _Read(
+        questions=encoder.read(tensors(batch.questions)),
+        paragraphs=Encoded(
+            _stacked([one.states for one in read]), _stacked([one.mask for one in read])
+        ),
+        sentences=_stacked([sentences for sentences, _ in found]),
+        present=_stacked([present for _, present in found]),
+    )
+
+
+def _stacked(parts: list[Tensor]) -> Tensor:
+    """Parts of different widths, filled up with zeros, as one: (B, T, ...)s -> (P, T, ...)"""
+    width = max(part.shape[1] for part in parts)
+    filled = []
+    for part in parts:
+        missing = part.new_zeros(part.shape[0], width - part.shape[1], *part.shape[2:])
+        filled.append(torch.cat([part, missing], dim=1))
+    return torch.cat(filled)
+
+
+def _hop_losses(
+    encoder: Encoder, batch: TrainingBatch, read: _Read, hop: int, config: ObjectiveConfig
+) -> dict[str, Tensor]:
+    """The losses of one hop, over the samples whose chains reach it."""
+    here = np.flatnonzero(batch.chain[:, hop] >= 0)
+    prefixes, which = _distinct(batch.question[here], batch.chain[here, :hop])
+    vectors = _questions_after(encoder, read, prefixes)  # (V, D)
+    row = torch.from_numpy(batch.chain[here, hop])
+    relevance = encoder.relevance_at(hop)
+    logits = relevance(read.sentences[row], read.present[row], vectors[torch.from_numpy(which)])
+    relevant = torch.from_numpy(batch.relevant[here, hop])
+    question = torch.from_numpy(batch.question[here])
+    parts = {f"cross_entropy_{hop + 1}": losses.cross_entropy(logits, relevant)}
+    if config.ranking_weight:
+        ranked = losses.ranking(logits, relevant, question, config.margin)
+        parts[f"ranking_{hop + 1}"] = config.ranking_weight * ranked
+    if config.in_batch_weight:
+        right, allowed = _in_batch_targets(batch, prefixes)
+        every = relevance.of_all(read.sentences, read.present, vectors)  # (V, P)
+        contrast = losses.in_batch(every, torch.from_numpy(right), torch.from_numpy(allowed))
+        parts[f"in_batch_{hop + 1}"] = config.in_batch_weight * contrast
+    return parts
+
+
+def _stop_loss(encoder: Encoder, batch: TrainingBatch, read: _Read) -> Tensor:
+    """After every hop of every sample: is the evidence complete?"""
+    logits, complete = [], []
+    for hop in range(batch.chain.shape[1]):
+        here = np.flatnonzero(batch.chain[:, hop] >= 0)
+        prefixes, which = _distinct(batch.question[here], batch.chain[here, : hop + 1])
+        vectors = _questions_after(encoder, read, prefixes)
+        logits.append(encoder.is_complete(vectors)[torch.from_numpy(which)])
+        complete.append(torch.from_numpy(batch.complete[here, hop]))
+    return losses.stopping(torch.cat(logits), torch.cat(complete))
+
+
+def _questions_after(encoder: Encoder, read: _Read, prefixes: NDArray[np.int64]) -> Tensor:
+    """The question, reformulated by the paragraphs of each prefix: (V, 1 + hops) -> (V, D)"""
+    numbers = torch.from_numpy(prefixes[:, 0])
+    questions = Encoded(read.questions.states[numbers], read.questions.mask[numbers])
+    if prefixes.shape[1] == 1:
+        return encoder.question(questions)
+    rows = [torch.from_numpy(prefixes[:, column]) for column in range(1, prefixes.shape[1])]
+    chain = [Encoded(read.paragraphs.states[row], read.paragraphs.mask[row]) for row in rows]
+    return encoder.reformulate(questions, concatenate(chain)).question
+
+
+def _distinct(
+    question: NDArray[np.int64], chain: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct (question, paragraphs...) rows, and which of them each sample has."""
+    rows = np.concatenate([question[:, None], chain], axis=1)
+    prefixes, which = np.unique(rows, axis=0, return_inverse=True)
+    return prefixes, which.reshape(-1)
+
+
+def _in_batch_targets(
+    batch: TrainingBatch, prefixes: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """What is right after each prefix, and what may be compared with it: (V, P), (V, P).
+
+    Right is the gold that is still missing, in order the next of it; after a wrong paragraph
+    nothing is. Gold that is not right now, and what the chain holds, is left out.
+    """
+    gold = batch.gold[prefixes[:, 0]]  # (V, P)
+    chain = prefixes[:, 1:]
+    hops = chain.shape[1]
+    held = np.zeros(gold.shape, dtype=bool)
+    np.put_along_axis(held, chain, values=True, axis=1)
+    places = np.take_along_axis(gold, chain, axis=1)  # (V, hops)
+    on_track = (places >= 0).all(axis=1) & (held.sum(axis=1) == hops)
+    ordered = batch.is_ordered[prefixes[:, 0]]
+    right = (gold >= 0) & ~held & on_track[:, None]
+    right &= ~ordered[:, None] | (gold == hops)
+    return right, ~held & (right | (gold < 0))

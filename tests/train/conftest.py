@@ -1,0 +1,67 @@
+"""A generated world of people, cities and countries, whose questions take two hops."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SYLLABLES = ("ba", "do", "ki", "lu", "me", "no", "ri", "sa", "te", "vu")
+JOBS = ("painter", "doctor", "singer", "pilot", "baker", "judge")
+
+
+def _names(count: int, rng: np.random.Generator) -> list[str]:
+    """Distinct made-up names of three syllables."""
+    chosen = rng.choice(len(SYLLABLES) ** 3, size=count, replace=False).tolist()
+    digits = [(n // 100, n // 10 % 10, n % 10) for n in chosen]
+    return ["".join(SYLLABLES[d] for d in three).capitalize() for three in digits]
+
+
+def _question(person: int, people: list[str], home: list[int], world: dict[str, list[str]],
+              rng: np.random.Generator) -> dict[str, object]:  # fmt: skip
+    cities, rivers = world["cities"], world["rivers"]
+    others = rng.choice([p for p in range(len(people)) if p != person], size=4, replace=False)
+    elsewhere = [c for c in range(len(cities)) if c != home[person]]
+    far = rng.choice(elsewhere, size=4, replace=False)
+    context = [
+        [people[p], [f"{people[p]} is a {JOBS[p % len(JOBS)]}.", f" Born in {cities[home[p]]}."]]
+        for p in (person, *others.tolist())
+    ]
+    context += [
+        [cities[c], [f"{cities[c]} is a city.", f" It lies on the river {rivers[c]}."]]
+        for c in (home[person], *far.tolist())
+    ]
+    return {
+        "_id": f"tiny-{person}",
+        "question": f"On which river was {people[person]} born?",
+        "answer": rivers[home[person]],
+        "type": "bridge",
+        "supporting_facts": [[people[person], 1], [cities[home[person]], 1]],
+        "context": [context[place] for place in rng.permutation(len(context))],
+    }
+
+
+def write_tiny_world(directory: Path, people: int = 260, cities: int = 20, dev: int = 60) -> None:
+    """train.json, dev.json (other people, the same cities) and vectors.txt."""
+    rng = np.random.default_rng(0)
+    names = _names(people + 2 * cities, rng)
+    world = {"cities": names[people : people + cities], "rivers": names[people + cities :]}
+    home = rng.integers(cities, size=people).tolist()
+    everyone = [_question(p, names[:people], home, world, rng) for p in range(people)]
+    (directory / "train.json").write_text(json.dumps(everyone[dev:]))
+    (directory / "dev.json").write_text(json.dumps(everyone[:dev]))
+    words = [*re.findall(r"\S+", "on which river was born in is a city it lies the ? ."), *JOBS]
+    lines = [
+        f"{word} " + " ".join(f"{x:.4f}" for x in rng.normal(size=48) * 0.5)
+        for word in [*words, *names]
+    ]
+    (directory / "vectors.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def tiny_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with the world in it, which is also where commands run."""
+    write_tiny_world(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,0 +1,131 @@
+"""The encoder learns, and a run that was killed goes on as if it had not been (checklist 19)."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from muppet.config import EncoderRecipe, RunConfig, load_settings, to_toml
+from muppet.domain import silent
+from muppet.lexical.ngrams import hashed_ngrams
+from muppet.nn.model import load_model
+from muppet.train.batches import Texts
+from muppet.train.data import load_training_data
+from muppet.train.measure import average_precision, rank_own_paragraphs, summarise
+from muppet.train.train_encoder import EncoderRun, train_encoder
+
+ROOT = Path(__file__).parent.parent.parent
+RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
+
+
+def tiny_recipe() -> EncoderRecipe:
+    return load_settings(EncoderRecipe, ROOT / "recipes" / "tiny.toml")
+
+
+def short(recipe: EncoderRecipe, **run: int) -> EncoderRecipe:
+    settings: RunConfig = replace(recipe.run, **run)
+    return replace(recipe, run=settings)
+
+
+def train_in(directory: Path, recipe: EncoderRecipe) -> dict[str, float]:
+    directory.mkdir(exist_ok=True)
+    return train_encoder(EncoderRun(recipe, directory), silent)
+
+
+@pytest.mark.slow
+def test_tiny_learns_two_hops_on_unseen_questions_far_above_the_lexical_baseline(
+    tiny_world: Path,
+) -> None:
+    """The people of dev are not in train; words alone cannot find the second paragraph."""
+    train_in(tiny_world / "run", tiny_recipe())
+    model = load_model(tiny_world / "run" / "best")
+    data = load_training_data([tiny_world / "dev.json"])
+    unseen = range(30, 60)  # those that did not choose the checkpoint
+    texts = Texts(data, model.preparer)
+    learned = summarise(texts, rank_own_paragraphs(model.encoder, texts, unseen))
+    lexical = np.mean([_lexical_second_hop(texts, number) for number in unseen])
+    assert learned["second_hop_ap"] > lexical + 0.2
+    assert learned["pair_first"] > 0.3
+
+
+def _lexical_second_hop(texts: Texts, number: int) -> float:
+    """Average precision of the second paragraph by the n-grams it shares with the question."""
+    question = texts.data.questions[number]
+    rows = sorted({*question.gold, *question.distractors} - {question.gold[0]})
+    asked = set(hashed_ngrams([question.text], 2, 2**24)[1].tolist())
+    shared = [
+        len(asked & set(hashed_ngrams([texts.data.paragraphs[row].text], 2, 2**24)[1].tolist()))
+        for row in rows
+    ]
+    right = np.array([row == question.gold[1] for row in rows])
+    return average_precision(np.array(shared, dtype=np.float64), right)
+
+
+def test_the_same_seed_gives_the_same_weights(tiny_world: Path) -> None:
+    recipe = short(tiny_recipe(), epochs=1)
+    for name in ("one", "two"):
+        train_in(tiny_world / name, recipe)
+    one, two = (load_file(tiny_world / name / "checkpoint" / "state") for name in ("one", "two"))
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
+def test_a_killed_run_continued_gives_the_same_weights_as_an_unbroken_one(
+    tiny_world: Path,
+) -> None:
+    """Killed for real, with SIGKILL, somewhere behind its first checkpoint."""
+    recipe = short(tiny_recipe(), epochs=3, checkpoint_steps=3)
+    (tiny_world / "recipe.toml").write_text(to_toml(recipe))
+    command = [sys.executable, "-m", "muppet", "train", "encoder", "recipe.toml", "--out", "killed"]
+    process = subprocess.Popen(command, cwd=tiny_world, stderr=subprocess.DEVNULL)
+    steps = tiny_world / "killed" / "metrics.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if steps.exists() and steps.read_text().count("\n") >= 10:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.02)
+    process.wait()
+    assert process.returncode == -signal.SIGKILL
+    train_in(tiny_world / "killed", recipe)
+    train_in(tiny_world / "unbroken", recipe)
+    killed, unbroken = (
+        load_file(tiny_world / name / "checkpoint" / "state") for name in ("killed", "unbroken")
+    )
+    assert killed.keys() == unbroken.keys()
+    assert all(torch.equal(killed[name], unbroken[name]) for name in killed)
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(tiny_world: Path) -> None:
+    recipe = short(tiny_recipe(), epochs=1)
+    train_in(tiny_world / "run", recipe)
+    other = replace(recipe, objective=replace(recipe.objective, margin=0.5))
+    with pytest.raises(Exception, match="another recipe"):
+        train_in(tiny_world / "run", other)
+
+
+def test_a_dry_run_prints_sizes_and_the_expected_time_and_trains_nothing(tiny_world: Path) -> None:
+    recipe = ROOT / "recipes" / "tiny.toml"
+    command = [sys.executable, "-m", "muppet", "train", "encoder", str(recipe), "--dry-run"]
+    done = subprocess.run(
+        [*command, "--json"], cwd=tiny_world, capture_output=True, text=True, check=True
+    )
+    plan = json.loads(done.stdout)
+    assert plan["questions"] == 200
+    assert plan["steps_per_epoch"] == 20
+    assert plan["minutes"] > 0
+    assert not (tiny_world / "runs").exists()
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
+def test_every_recipe_is_valid_and_names_its_command(recipe: Path) -> None:
+    if "reader" not in recipe.stem:
+        load_settings(EncoderRecipe, recipe)
+    assert f"muppet train encoder recipes/{recipe.name}" in recipe.read_text()
