@@ -21,9 +21,9 @@ test: .venv/dev  ## set up, then run all tests
 check: format lint types imports tests docs  ## everything CI asks for
 
 format: .venv/dev
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks experiments docs
 lint: .venv/dev
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks experiments docs
 types: .venv/dev
 	$(BIN)/mypy
 imports: .venv/dev

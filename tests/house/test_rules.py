@@ -10,7 +10,17 @@ ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "muppet"
 MODULES = sorted(SOURCE.rglob("*.py"))
 PACKAGES = sorted({path.parent for path in MODULES} - {SOURCE})
-JUNK = {"utils", "util", "helpers", "helper", "common", "base_classes", "misc", "manager", "handler"}
+JUNK = {
+    "utils",
+    "util",
+    "helpers",
+    "helper",
+    "common",
+    "base_classes",
+    "misc",
+    "manager",
+    "handler",
+}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

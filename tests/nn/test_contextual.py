@@ -204,7 +204,7 @@ def test_as_many_layers_are_tuned_as_the_setting_says_checklist_10(bert: Path) -
 
 
 @pytest.mark.parametrize(("layers", "tuned"), [(4, 0), (0, 0), (2, 3), (2, -1)])
-def test_more_layers_than_the_transformer_has_are_refused(
+def test_more_layers_than_the_transformer_has_are_refused_checklist_10(
     bert: Path, layers: int, tuned: int
 ) -> None:
     """It has two, and its input, which makes three to mix."""

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muppet.errors import ArtifactError, ConfigError
-from muppet.nn.elmo import UNKNOWN, ClippedLstm, Elmo, TokenCache
+from muppet.nn.elmo import ClippedLstm, Elmo
+from muppet.nn.elmo_cache import UNKNOWN, TokenCache
 
 ROOT = Path(__file__).parent.parent.parent
 FIXTURE = ROOT.parent / "shared" / "data" / "elmo-fixture"

@@ -89,6 +89,7 @@ def test_a_loaded_model_says_exactly_what_the_saved_one_said(
     model = model_of(config, VECTORS if config.word_vectors else None)
     loaded = load_model(save(tmp_path / "model", model))
     assert loaded.config == config
+    model.encoder.requires_grad_(requires_grad=False)  # else torch rounds in other places
     for before, after in zip(outputs(model), outputs(loaded), strict=True):
         assert torch.equal(before, after)
 
@@ -156,14 +157,17 @@ def test_weights_of_another_size_are_refused(shape: tuple[int, ...]) -> None:
         load_weights(encoder, weights)
 
 
-def test_a_directory_that_is_no_model_or_has_lost_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_directory_that_is_no_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="no encoder"):
         load_model(tmp_path)
-    for file in ("weights.safetensors", "alphabet.txt"):
-        directory = save(tmp_path / "model", model_of())
-        (directory / file).unlink()
-        with pytest.raises(ArtifactError, match=file):
-            load_model(directory)
+
+
+@pytest.mark.parametrize("file", ["weights.safetensors", "alphabet.txt"])
+def test_a_model_that_has_lost_a_file_is_refused(tmp_path: Path, file: str) -> None:
+    directory = save(tmp_path / "model", model_of())
+    (directory / file).unlink()
+    with pytest.raises(ArtifactError, match=file):
+        load_model(directory)
 
 
 def test_word_vectors_that_are_wanted_and_not_given_are_an_error() -> None:

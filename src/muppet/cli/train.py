@@ -1,4 +1,4 @@
-"""Commands that train: train encoder."""
+"""Commands that train: train encoder, train mine."""
 
 import json
 from collections.abc import Mapping
@@ -46,6 +46,61 @@ def encoder(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> Non
     best = train_encoder(run, progress)
     progress.close()
     click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
+
+
+@train.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where they go.")
+@click.option("--keep", default=10, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--retriever", type=click.Choice(["bm25", "tfidf"]), default="bm25", show_default=True
+)
+@click.option("--model", type=click.Path(path_type=Path), help="An encoder, to choose by it.")
+@click.option("--pool", default=50, show_default=True, type=click.IntRange(1, 1000),
+              help="With --model: how many found by words it chooses from.")  # fmt: skip
+def mine(
+    kb: Path,
+    questions: tuple[Path, ...],
+    out: Path,
+    keep: int,
+    retriever: str,
+    model: Path | None,
+    pool: int,
+) -> None:
+    """Find hard negatives for training QUESTIONS in all of KB.
+
+    For each question the best paragraphs that are not gold, and for each of its gold paragraphs
+    the best ones for question and paragraph together: by their words, or, of those, the ones
+    that a trained encoder believes most. A recipe uses them by data.mined = OUT. Stopped, the
+    same command goes on where it was.
+    """
+    from muppet.knowledge.base import KnowledgeBase
+    from muppet.train.data import load_training_data
+    from muppet.train.negatives import mine_lexical
+
+    progress = ProgressLine()
+    data = load_training_data(questions)
+    by_words = out.with_name(out.name + ".pool") if model else out
+    with KnowledgeBase(kb) as knowledge:
+        knowledge.narrower(retriever, progress)
+        mined = mine_lexical(
+            data,
+            knowledge,
+            by_words,
+            keep=pool if model else keep,
+            engine=retriever,
+            progress=progress,
+        )
+    if model:
+        from muppet.nn.model import load_model
+        from muppet.train.mine_model import most_believed, write_mined
+
+        mined = most_believed(data, mined, load_model(model), keep=keep, progress=progress)
+        write_mined(out, mined, {"model": str(model)})
+    progress.close()
+    found, asked = len(mined.paragraphs), len(mined.questions)
+    click.echo(f"{out}: {found:,} paragraphs for {asked:,} questions.")
 
 
 def _show_plan(plan: Mapping[str, float], as_json: bool) -> None:

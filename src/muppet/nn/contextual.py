@@ -1,5 +1,6 @@
 """The contextual input: one slot, three fillings: none, ELMo, a transformer (checklist 10)."""
 
+import json
 from pathlib import Path
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from muppet.config import ContextualConfig
 from muppet.errors import ConfigError
 from muppet.nn.arrays import TensorBatch
 from muppet.nn.elmo import Elmo
+from muppet.nn.elmo_cache import TokenCache
 from muppet.nn.mix import ScalarMix
 from muppet.nn.transformer import Transformer, transformer_directory
 from muppet.text.prepare import Pieces
@@ -28,7 +30,11 @@ class Source(Protocol):
 
 
 class ElmoSource(nn.Module):
-    """ELMo, from a directory with the published options.json and weights.hdf5."""
+    """ELMo, from a directory with the published options.json and weights.hdf5.
+
+    With a `token-cache` there as well, only the words in it are known, and the others share one
+    vector, as in the paper; without it every word is spelt out.
+    """
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
@@ -36,11 +42,19 @@ class ElmoSource(nn.Module):
         self.elmo = Elmo.from_files(directory / "options.json", weights)
         self.depth = 1 + self.elmo.options.layers
         self.size = 2 * self.elmo.options.projection
+        cache = directory / "token-cache"
+        self._cache = TokenCache.open(cache, self.elmo) if cache.exists() else None
 
     def layers(self, batch: TensorBatch) -> Tensor:
         """-> (B, T, L, size)"""
-        vectors = self.elmo.token_vectors(batch.spellings)[batch.words]  # (U, P) -> (B, T, P)
+        vectors = self._vectors(batch.spellings)[batch.words]  # (U, P) -> (B, T, P)
         return self.elmo.layers(vectors, batch.mask)
+
+    def _vectors(self, words: tuple[str, ...]) -> Tensor:
+        """(U, P)"""
+        if self._cache is None:
+            return self.elmo.token_vectors(words)
+        return self._cache.vectors(self._cache.rows(words))
 
 
 class Contextual(nn.Module):
@@ -70,5 +84,10 @@ def make_contextual(config: ContextualConfig) -> Contextual | None:
 
 
 def make_pieces(config: ContextualConfig) -> Pieces | None:
-    """The word pieces a transformer wants; others want none."""
-    return Pieces(transformer_directory(config.path)) if config.kind == "transformer" else None
+    """The word pieces a transformer wants, as many as it has positions; others want none."""
+    if config.kind != "transformer":
+        return None
+    directory = transformer_directory(config.path)
+    facts = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    taken = facts["pad_token_id"] + 1 if "roberta" in facts.get("model_type", "") else 0
+    return Pieces(directory, longest=min(512, facts["max_position_embeddings"] - taken))

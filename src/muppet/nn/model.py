@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from muppet.artifact import Manifest, new_artifact, read_manifest
 from muppet.config import EncoderConfig, from_table, to_table
-from muppet.errors import ConfigError
+from muppet.errors import ArtifactError, ConfigError
 from muppet.nn.contextual import make_contextual, make_pieces
 from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.encoder import Encoder
@@ -60,6 +60,9 @@ def load_model(directory: Path) -> Model:
     """A model ready to use: no dropout, no gradients."""
     manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
     config = from_table(EncoderConfig, manifest.config)
+    for name in ("weights.safetensors", "alphabet.txt"):
+        if not (directory / name).is_file():
+            raise ArtifactError(f"{directory} has lost its {name}. Train again: `{REMAKE}`.")
     characters = (directory / "alphabet.txt").read_bytes().decode("utf-8")
     vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
     model = _assemble(config, Alphabet(characters, config.characters.longest), vectors)
@@ -80,9 +83,10 @@ def trained_weights(encoder: nn.Module) -> dict[str, Tensor]:
 def load_weights(encoder: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Put trained weights in their places; what is missing or too much is an error."""
     wanted = trained_weights(encoder)
-    if wanted.keys() != weights.keys():
-        odd = sorted(wanted.keys() ^ weights.keys())[:3]
-        raise ConfigError(f"The weights do not fit the network: {', '.join(odd)}, …")
+    shapes = {(name, weight.shape) for name, weight in wanted.items()}
+    odd = sorted({name for name, _ in shapes ^ {(n, w.shape) for n, w in weights.items()}})
+    if odd:
+        raise ConfigError(f"The weights do not fit the network: {', '.join(odd[:3])}, …")
     with torch.no_grad():
         for name, parameter in wanted.items():
             parameter.copy_(weights[name])

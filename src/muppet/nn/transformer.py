@@ -51,6 +51,8 @@ class Transformer(nn.Module):
         self.size = int(self.model.config.hidden_size)
         self.model.requires_grad_(requires_grad=False)
         blocks = self.model.encoder.layer
+        _require_between("layers", config.layers, 1, len(blocks) + 1)
+        _require_between("tuned", config.tuned, 0, len(blocks))
         for block in blocks[len(blocks) - config.tuned :]:
             block.requires_grad_(requires_grad=True)
 
@@ -68,6 +70,13 @@ class Transformer(nn.Module):
         stacked = torch.cat(out.hidden_states[-self.depth :], dim=2)  # (B, P, L size)
         means = mean_of_pieces(stacked, batch.piece_tokens, batch.words.shape[1])
         return means.reshape(*means.shape[:2], self.depth, self.size)
+
+
+def _require_between(setting: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ConfigError(
+            f"contextual.{setting} must be {least} to {most} for this transformer, not {value}."
+        )
 
 
 def mean_of_pieces(states: Tensor, piece_tokens: Tensor, width: int) -> Tensor:

@@ -45,10 +45,15 @@ class Pieces:
     def aligned(self, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Piece ids, and the token each piece stands in: (P,), (P,)"""
         encoding = self._tokenizer.encode(tokens.text)
-        starts = np.array([start for start, _ in encoding.offsets], dtype=np.int64)
+        starts = np.array([_visible(tokens.text, *span) for span in encoding.offsets], np.int64)
         special = np.array(encoding.special_tokens_mask, dtype=bool)
         which = np.searchsorted(np.asarray(tokens.starts), starts, side="right") - 1
         return np.array(encoding.ids, dtype=np.int64), np.where(special, -1, which)
+
+
+def _visible(text: str, start: int, end: int) -> int:
+    """Where a piece's first visible character stands: some begin with the space before a word."""
+    return end - len(text[start:end].lstrip())
 
 
 class Preparer:

@@ -7,7 +7,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 def cross_entropy(logits: Tensor, relevant: Tensor) -> Tensor:
     """Binary cross-entropy of the relevance of samples: (N,), (N,) -> ()"""
-    return binary_cross_entropy_with_logits(logits, relevant.float())
+    return binary_cross_entropy_with_logits(logits, relevant.to(logits))
 
 
 def ranking(logits: Tensor, relevant: Tensor, question: Tensor, margin: float) -> Tensor:
@@ -39,7 +39,7 @@ def in_batch(logits: Tensor, positive: Tensor, allowed: Tensor) -> Tensor:
 
 def stopping(logits: Tensor, complete: Tensor) -> Tensor:
     """Whether the evidence is complete after a hop (checklist 34): (N,), (N,) -> ()"""
-    return binary_cross_entropy_with_logits(logits, complete.float())
+    return binary_cross_entropy_with_logits(logits, complete.to(logits))
 
 
 def _mean_by_group(values: Tensor, chosen: Tensor, group: Tensor, groups: int) -> Tensor:

@@ -52,14 +52,15 @@ def average_precision(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> 
 def summarise(texts: Texts, ranked: Iterable[Ranked]) -> dict[str, float]:
     """Average precision of both hops, and how often the gold pair is ranked first.
 
-    The second hop's candidates are those after a gold first hop, as in checklist 19.
+    The second hop's candidates are those after a gold first hop, as in checklist 19; only
+    questions of two gold paragraphs have a pair to find.
     """
     first, second, pairs = _Pooled(), _Pooled(), list[bool]()
     for one in ranked:
         gold = set(texts.data.questions[one.question].gold)
         right = np.array([row in gold for row in one.rows])
         first.add(one.first, right)
-        if len(gold) < 2:
+        if len(gold) != 2:
             continue
         for a in np.flatnonzero(right):
             others = np.arange(len(one.rows)) != a

@@ -128,7 +128,7 @@ def mine_lexical(
     mined = read_mined(directory)
     asked = dict(mined.questions)
     paragraphs = dict(mined.paragraphs)
-    missing = [one for one in data.questions if _key(one) not in asked]
+    missing = [one for one in data.questions if question_key(one) not in asked]
     with (
         (directory / "paragraphs.jsonl").open("a", encoding="utf-8") as paragraph_lines,
         (directory / "questions.jsonl").open("a", encoding="utf-8") as question_lines,
@@ -141,7 +141,7 @@ def mine_lexical(
             ]
             hits = [_not_gold(text, gold, knowledge, keep, engine) for text in searches]
             first, *later = (tuple(found) for found in hits)
-            asked[_key(question)] = Mined(first, tuple(later))
+            asked[question_key(question)] = Mined(first, tuple(later))
             unknown = {n: one for found in hits for n, one in found.items() if n not in paragraphs}
             paragraphs |= unknown
             for number, one in unknown.items():
@@ -182,7 +182,7 @@ def with_mined(data: TrainingData, mined: MinedNegatives, *, max_tokens: int = 6
             paragraphs.append(short)
     questions = []
     for question in data.questions:
-        found = mined.questions.get(_key(question))
+        found = mined.questions.get(question_key(question))
         added = [row_of[number] for number in found.numbers] if found else []
         both = dict.fromkeys([*question.distractors, *added])
         distractors = tuple(row for row in both if row not in question.gold)
@@ -315,7 +315,7 @@ def _is_same(paragraph: Paragraph, gold: Paragraph) -> bool:
     return shared >= SAME_TITLE_OVERLAP * min(len({*mine}), len({*its}))
 
 
-def _key(question: TrainingQuestion) -> Key:
+def question_key(question: TrainingQuestion) -> Key:
     return question.id, question.text
 
 

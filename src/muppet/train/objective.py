@@ -135,6 +135,7 @@ def _in_batch_targets(
     places = np.take_along_axis(gold, chain, axis=1)  # (V, hops)
     on_track = (places >= 0).all(axis=1) & (held.sum(axis=1) == hops)
     ordered = batch.is_ordered[prefixes[:, 0]]
+    on_track &= ~ordered | (places == np.arange(hops)).all(axis=1)
     right = (gold >= 0) & ~held & on_track[:, None]
     right &= ~ordered[:, None] | (gold == hops)
-    return right, ~held & (right | (gold < 0))
+    return right, right | ((gold < 0) & ~held)

@@ -24,7 +24,13 @@ from muppet.text.tokens import words
 from muppet.text.vectors import WordVectors, read_vectors
 from muppet.train.batches import Texts, TrainingBatch, make_training_batch
 from muppet.train.data import load_training_data
-from muppet.train.examples import ChainSample, TrainingData, chain_samples, draw_epoch
+from muppet.train.examples import (
+    ChainSample,
+    TrainingData,
+    chain_samples,
+    draw_epoch,
+    squad_samples,
+)
 from muppet.train.frozen import FrozenInputs, compute_frozen
 from muppet.train.loop import (
     Checkpoint,
@@ -36,6 +42,7 @@ from muppet.train.loop import (
     set_rate,
 )
 from muppet.train.measure import rank_own_paragraphs, summarise
+from muppet.train.negatives import read_mined, squad_negatives, with_mined
 from muppet.train.objective import batch_loss
 
 
@@ -61,8 +68,14 @@ class EncoderRun:
         self.directory = directory
         self.made_from = _made_from(recipe)
         tokens = recipe.encoder.max_tokens
-        self.data = load_training_data(
-            [Path(file) for file in recipe.data.train], max_tokens=tokens
+        data = load_training_data([Path(file) for file in recipe.data.train], max_tokens=tokens)
+        if recipe.data.mined:
+            data = with_mined(data, read_mined(Path(recipe.data.mined)), max_tokens=tokens)
+        self.data = data
+        self._negatives = (
+            squad_negatives(data, np.random.default_rng(recipe.run.seed))
+            if recipe.data.weights.squad
+            else {}
         )
         dev = load_training_data([Path(recipe.data.dev)], max_tokens=tokens)
         self.dev = replace(dev, questions=dev.questions[: recipe.data.dev_questions])
@@ -86,7 +99,10 @@ class EncoderRun:
         rng = np.random.default_rng([self.recipe.run.seed, epoch, step])
         samples: list[ChainSample] = []
         for number in numbers:
-            samples += chain_samples(number, self.data, rng, flipped=epoch % 2 == 1)
+            if number in self._negatives:  # SQuAD has negatives of its own (checklist 18)
+                samples += squad_samples(number, self.data, self._negatives[number], rng)
+            else:
+                samples += chain_samples(number, self.data, rng, flipped=epoch % 2 == 1)
         return make_training_batch(self.texts, samples)
 
     def plan(self) -> Plan:
@@ -140,7 +156,7 @@ def train_encoder(run: EncoderRun, progress: Progress) -> dict[str, float]:
         for step in range(position.step, len(batches)):
             set_rate(optimiser, run.recipe.optimiser, position.steps / total)
             batch = run.batch(position.epoch, step, batches[step])
-            parts = _step(run, batch, optimiser)
+            parts = training_step(run, batch, optimiser)
             position = after_step(position, watch.seconds())
             average.update(run.encoder, position.steps)
             _log(run, "step", position, parts)
@@ -154,7 +170,7 @@ def train_encoder(run: EncoderRun, progress: Progress) -> dict[str, float]:
     return _best(run.directory)
 
 
-def _step(
+def training_step(
     run: EncoderRun, batch: TrainingBatch, optimiser: torch.optim.Optimizer
 ) -> dict[str, float]:
     """One step downhill; the loss and its parts."""
@@ -247,6 +263,6 @@ def expected_time(run: EncoderRun) -> dict[str, float]:
     optimiser = make_optimiser(run.encoder, run.recipe.optimiser)
     batches = run.epoch(0)
     watch = Stopwatch(0.0)
-    _step(run, run.batch(0, 0, batches[0]), optimiser)
+    training_step(run, run.batch(0, 0, batches[0]), optimiser)
     seconds = watch.seconds()
     return {"seconds_per_step": seconds, "minutes": seconds * run.plan().steps / 60}

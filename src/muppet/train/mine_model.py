@@ -1,0 +1,88 @@
+"""Hard negatives by the model itself: of those that words found, the ones it believes most."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from muppet.artifact import Manifest, new_artifact
+from muppet.domain import Paragraph, Progress
+from muppet.nn.arrays import tensors
+from muppet.nn.encoder import Encoded
+from muppet.nn.model import Model
+from muppet.text.batch import make_batch
+from muppet.text.prepare import Prepared
+from muppet.train.examples import TrainingData, TrainingQuestion
+from muppet.train.negatives import FORMAT, KIND, Mined, MinedNegatives, question_key
+
+
+def most_believed(
+    data: TrainingData, pool: MinedNegatives, model: Model, *, keep: int, progress: Progress
+) -> MinedNegatives:
+    """The `keep` of each question's pool that the model finds most relevant, hop by hop."""
+    model.encoder.eval()
+    chosen: dict[tuple[str, str], Mined] = {}
+    with torch.no_grad():
+        for done, question in enumerate(data.questions, start=1):
+            mined = pool.questions.get(question_key(question))
+            if mined is not None:
+                chosen[question_key(question)] = _choose(data, question, mined, pool, model, keep)
+            progress("mining by the model", done, len(data.questions))
+    used = {number for mined in chosen.values() for number in mined.numbers}
+    return MinedNegatives(chosen, {number: pool.paragraphs[number] for number in sorted(used)})
+
+
+def write_mined(directory: Path, mined: MinedNegatives, made_from: Mapping[str, str]) -> None:
+    """The same files that lexical mining fills, written at once."""
+    with new_artifact(directory, Manifest(KIND, FORMAT, {}, dict(made_from))) as partial:
+        paragraphs = [
+            {"number": number, "title": one.title, "sentences": one.sentences}
+            for number, one in mined.paragraphs.items()
+        ]
+        questions = [
+            {"id": id_, "question": text, "first": one.first, "next": one.next}
+            for (id_, text), one in mined.questions.items()
+        ]
+        for name, rows in (("paragraphs", paragraphs), ("questions", questions)):
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            (partial / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+
+
+def _choose(
+    data: TrainingData,
+    question: TrainingQuestion,
+    mined: Mined,
+    pool: MinedNegatives,
+    model: Model,
+    keep: int,
+) -> Mined:
+    encoder = model.encoder
+    asked = _read(model, model.preparer.question(question.text))
+    sentences, present = _sentences(model, [pool.paragraphs[number] for number in mined.numbers])
+    vectors = [encoder.question(asked)]  # hop 1, and hop 2 after each gold paragraph
+    if encoder.config.hops > 1:
+        for row in question.gold:
+            gold = _read(model, model.preparer.paragraph(data.paragraphs[row]))
+            vectors.append(encoder.reformulate(asked, gold).question)
+    best: list[tuple[int, ...]] = []
+    for hop, (vector, numbers) in enumerate(zip(vectors, [mined.first, *mined.next], strict=False)):
+        logits = encoder.relevance_at(min(hop, 1)).of_all(sentences, present, vector)[0]
+        score = dict(zip(mined.numbers, logits.tolist(), strict=True))
+        best.append(tuple(sorted(numbers, key=lambda n: -score[n])[:keep]))
+    first, *later = best
+    return Mined(first, tuple(later))
+
+
+def _read(model: Model, text: Prepared) -> Encoded:
+    """One text: (1, T, D)"""
+    return model.encoder.read(tensors(make_batch([text], model.preparer.lexicon)))
+
+
+def _sentences(model: Model, paragraphs: Sequence[Paragraph]) -> tuple[Tensor, Tensor]:
+    """Sentence vectors of paragraphs, and which are there: (P, S, D), (P, S)"""
+    batch = tensors(
+        make_batch([model.preparer.paragraph(one) for one in paragraphs], model.preparer.lexicon)
+    )
+    return model.encoder.sentences(model.encoder.read(batch), batch)
