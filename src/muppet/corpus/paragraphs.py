@@ -47,6 +47,9 @@ def _pieces(text: str, config: CorpusConfig) -> Iterator[tuple[int, tuple[str, .
     """(where it begins, its sentences) of each paragraph of a text."""
     for start, end in _joined_blocks(text, config.min_words):
         sentences = split_sentences(text[start:end], config.language)
+        if _count_words(text[start:end]) <= config.max_words:
+            yield start, sentences
+            continue
         for offset, group in _grouped(sentences, config.max_words):
             yield start + offset, group
 

@@ -20,7 +20,8 @@ def split_sentences(text: str, language: str = "en") -> tuple[str, ...]:
     sentences: list[str] = []
     leading = ""
     start = 0
-    for plain in sentencex.segment(language, text.translate(_PLAIN_SPACES)):
+    plain_text = text if text.isascii() else text.translate(_PLAIN_SPACES)
+    for plain in sentencex.segment(language, plain_text):
         piece = text[start : start + len(plain)]
         start += len(plain)
         if piece.strip():
