@@ -66,7 +66,7 @@ def lexical(work: Path) -> Facts:
     """The lexical stage of `muppet index`: opening a knowledge base without it builds it."""
     import shutil
 
-    from muppet.knowledge.base import KnowledgeBase
+    from muppet.knowledge.open import KnowledgeBase
 
     shutil.rmtree(work / "kb" / "bm25")
     clock = Clock()

@@ -15,9 +15,18 @@ def main() -> None:
         command = cli.get_command(top, name)
         if command is None:
             raise KeyError(name)
-        inner = click.Context(command, info_name=name, parent=top, terminal_width=80)
-        lines += [f"## muppet {name}", "", "```text", command.get_help(inner), "```", ""]
+        lines += describe(command, name, top)
     sys.stdout.write("\n".join(lines))
+
+
+def describe(command: click.Command, name: str, parent: click.Context) -> list[str]:
+    """The help of a command, and of those below it."""
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=80)
+    lines = [f"## {context.command_path}", "", "```text", command.get_help(context), "```", ""]
+    if isinstance(command, click.Group):
+        for inner, below in command.commands.items():
+            lines += describe(below, inner, context)
+    return lines
 
 
 main()

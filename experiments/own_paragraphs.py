@@ -17,7 +17,7 @@ import numpy as np
 
 from muppet.corpus.benchmarks import read_questions
 from muppet.evaluate.report import bootstrap_interval
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 from muppet.nn.model import load_model
 from muppet.train.batches import Texts
 from muppet.train.data import load_training_data

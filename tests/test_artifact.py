@@ -13,6 +13,7 @@ from muppet.artifact import (
     new_artifact,
     read_manifest,
     require_made_from,
+    restore_artifact,
     write_json,
 )
 from muppet.errors import ArtifactError
@@ -116,3 +117,16 @@ def test_json_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_json(path, {"name": "Eve", "what": object()})
     assert json.loads(path.read_text(encoding="utf-8")) == {"name": "Ada"}
+
+
+def test_a_crash_in_the_middle_of_replacing_an_artifact_loses_neither(tmp_path: Path) -> None:
+    """Between the two renames only the old one is there, aside; it is put back."""
+    with new_artifact(tmp_path / "x", Manifest("thing", 1)) as partial:
+        (partial / "content").write_text("old")
+    (tmp_path / "x").rename(tmp_path / "x.old")  # where a kill would leave it
+    assert restore_artifact(tmp_path / "x")
+    assert (tmp_path / "x" / "content").read_text() == "old"
+    with new_artifact(tmp_path / "x", Manifest("thing", 1)) as partial:
+        (partial / "content").write_text("new")
+    assert (tmp_path / "x" / "content").read_text() == "new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x"]

@@ -33,6 +33,7 @@ class Manifest:
 @contextmanager
 def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
     """A directory to fill; it becomes `directory` when the block ends well, else it is removed."""
+    restore_artifact(directory)
     partial = directory.with_name(directory.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -43,10 +44,24 @@ def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+    old = _old(directory)
     if directory.exists():
-        shutil.rmtree(directory)
+        directory.rename(old)
     partial.rename(directory)
     _flush_directory(directory.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def restore_artifact(directory: Path) -> bool:
+    """Put back what a crash in the middle of replacing it left aside; whether there is one now."""
+    if not directory.exists() and _old(directory).exists():
+        _old(directory).rename(directory)
+    shutil.rmtree(_old(directory), ignore_errors=True)
+    return directory.exists()
+
+
+def _old(directory: Path) -> Path:
+    return directory.with_name(directory.name + ".old")
 
 
 def read_manifest(directory: Path, kind: str, format_number: int, *, remake: str) -> Manifest:

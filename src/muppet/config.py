@@ -100,6 +100,12 @@ class EncoderConfig:
     max_tokens: int = 600
     title: bool = True
 
+    def __post_init__(self) -> None:
+        if self.dim < 2 or self.dim % 2:
+            raise ConfigError(f"encoder.dim must be even, half for each direction, not {self.dim}.")
+        _require_at_least("encoder.hops", self.hops, 1)
+        _require_at_least("encoder.max_tokens", self.max_tokens, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveConfig:
@@ -128,6 +134,10 @@ class OptimiserConfig:
     warm_up: float = 0.1
     clip: float = 5.0
     average: float = 0.999
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.warm_up < 1:
+            raise ConfigError(f"optimiser.warm_up is a share of the run below 1: {self.warm_up}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +173,10 @@ class RunConfig:
     checkpoint_steps: int = 50
     threads: int = 2
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("questions_per_batch", "epochs", "evaluations_per_epoch", "checkpoint_steps"):
+            _require_at_least(f"run.{name}", getattr(self, name), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +246,8 @@ def _require_at_least(name: str, value: float, least: float) -> None:
 
 
 def _suggest(key: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    close = [name for name in known if name.startswith(key) or key.startswith(name)]
+    close += difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     if close:
         return f" Did you mean {close[0]}?"
     return f" Known settings here: {', '.join(known)}."

@@ -1,13 +1,16 @@
 """The words of the project as types: frozen, and with no behaviour that needs a model."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-Progress = Callable[[str, int, int | None], None]
-"""Called with (stage, done, total) while long work runs; total is None where it is not known."""
+from typing import Protocol
 
 
-def silent(_stage: str, _done: int, _total: int | None) -> None:
+class Progress(Protocol):
+    """Called while long work runs; total is None where it is not known."""
+
+    def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None: ...
+
+
+def silent(stage: str, done: int, total: int | None, note: str = "") -> None:
     """The progress of work that nobody watches."""
 
 
@@ -15,9 +18,10 @@ def silent(_stage: str, _done: int, _total: int | None) -> None:
 class Document:
     """What a reader found in a source: a text to be split, or the sentences of one paragraph.
 
-    `place` is the row, line or position in `source`, counted from 1. Without an `id` the title
-    names the document. Given `sentences` are one paragraph and keep their numbers, the empty
-    ones too (checklist 4); otherwise `text` is split into paragraphs and sentences.
+    `place` is the row, line or position in `source`, counted from 1. A document with an `id` of
+    its own is that document wherever it comes from; without one its `name`, or else its title,
+    names it within its source. Given `sentences` are one paragraph and keep their numbers, the
+    empty ones too (checklist 4); otherwise `text` is split into paragraphs and sentences.
     """
 
     title: str
@@ -26,6 +30,7 @@ class Document:
     id: str | None = None
     text: str = ""
     sentences: tuple[str, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from command_line import (
     write_rows,
 )
 
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 
 ROWS = 1_500
 KILLS = 20

@@ -167,7 +167,9 @@ def test_index_and_remove_print_what_they_did(tmp_path: Path) -> None:
     }
     removed = muppet("remove", zoo, "owl", "lion", "owl", "--json").json
     assert removed == {"documents": 2, "paragraphs": 2}
-    assert muppet("remove", zoo, "zebra").out == f"Removed 1 documents (1 paragraphs) from {zoo}.\n"
+    assert muppet("remove", zoo, "zebra").out == (
+        f"{zoo}: 1 removed, and with them 1 paragraphs.\n"
+    )
 
 
 def test_index_for_people_is_one_sentence(tmp_path: Path) -> None:

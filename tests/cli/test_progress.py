@@ -1,77 +1,33 @@
-"""Progress on stderr: live on a terminal, silent for short work that nobody watches."""
-
-import io
-import sys
+"""Long work shows rate and time left, also when its note changes at every call."""
 
 import pytest
 
-from muppet.cli import progress
 from muppet.cli.progress import ProgressLine
-
-
-class Terminal(io.StringIO):
-    """A stderr that somebody watches."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, as the test sets it."""
+    """A clock that stands until a test moves it."""
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("muppet.cli.progress.time.monotonic", lambda: now[0])
     return now
 
 
-def test_short_work_off_a_terminal_says_nothing(
-    monkeypatch: pytest.MonkeyPatch, clock: list[float]
+def test_a_changing_loss_does_not_start_a_new_stage(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
     line = ProgressLine()
-    for done in range(1, 11):
-        clock[0] += 0.4
-        line("reading", done, 10)
-    line.close()
-    assert sys.stderr.getvalue() == ""
+    for step in range(1, 4):
+        clock[0] += 4
+        line("training", step, 10, f"loss {1 / step:.2f}")
+    assert capsys.readouterr().err == "training: 3 of 10, 0.25/s, 0:28 left, loss 0.33\n"
 
 
-def test_long_work_off_a_terminal_says_a_line_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, clock: list[float]
+def test_what_was_done_before_a_resume_does_not_count_for_the_rate(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
     line = ProgressLine()
-    line("reading", 0, 1_200)
-    for done in range(100, 1_300, 100):
-        clock[0] += 1
-        line("reading", done, 1_200)
-    assert sys.stderr.getvalue().splitlines() == [
-        "reading: 500 of 1,200, 100/s, 0:07 left",
-        "reading: 1,000 of 1,200, 100/s, 0:02 left",
-        "reading: 1,200 of 1,200, 100/s",
-    ]
-
-
-def test_a_terminal_has_one_line_a_stage(
-    monkeypatch: pytest.MonkeyPatch, clock: list[float]
-) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    line = ProgressLine()
-    line("reading", 0, None)
-    clock[0] += 2
-    line("reading", 5, None)
-    line("lexical index", 3, 3)
-    line.close()
-    shown = sys.stderr.getvalue()
-    assert shown.count("\n") == 2
-    assert "\rreading: 5, 2.5/s" in shown
-    assert "\rlexical index: 3 of 3" in shown
-
-
-def test_the_time_left_may_be_hours(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    line = ProgressLine()
-    line("reading", 0, 100)
-    clock[0] += 100
-    line("reading", 1, 100)
-    assert "1 of 100, 0.01/s, 2:45:00 left" in sys.stderr.getvalue()
+    line("training", 500, 600)
+    clock[0] += 10
+    line("training", 520, 600)
+    assert capsys.readouterr().err == "training: 520 of 600, 2/s, 0:40 left\n"

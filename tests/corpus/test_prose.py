@@ -12,13 +12,13 @@ from muppet.domain import Broken, Document
 
 
 def read(name: str, data: bytes | str) -> Document:
-    found = read_prose(data if isinstance(data, bytes) else data.encode(), Path(name), "an id")
+    found = read_prose(data if isinstance(data, bytes) else data.encode(), Path(name), "a name")
     assert isinstance(found, Document), found
     return found
 
 
 def why_broken(name: str, data: bytes) -> str:
-    found = read_prose(data, Path(name), "an id")
+    found = read_prose(data, Path(name), "a name")
     assert isinstance(found, Broken)
     return str(found)
 
@@ -61,7 +61,7 @@ def word(document: "docx.document.Document") -> bytes:
 
 def test_a_text_file_is_called_by_its_stem_and_keeps_its_blank_lines() -> None:
     found = read("notes/my day.txt", b"One.\r\n\r\nTwo.\r\n")
-    assert found == Document("my day", "notes/my day.txt", 1, "an id", "One.\n\nTwo.\n")
+    assert found == Document("my day", "notes/my day.txt", 1, text="One.\n\nTwo.\n", name="a name")
 
 
 def test_a_compressed_text_file_is_called_by_its_inner_stem() -> None:
@@ -105,7 +105,9 @@ def test_markdown_is_read_as_plain_text() -> None:
 
 def test_front_matter_is_dropped_and_names_what_has_no_heading() -> None:
     front = '---\ntitle: "On Bridges"\ntags: [a]\n---\n'
-    assert read("a.md", f"{front}\nText.") == Document("On Bridges", "a.md", 1, "an id", "Text.")
+    assert read("a.md", f"{front}\nText.") == Document(
+        "On Bridges", "a.md", 1, text="Text.", name="a name"
+    )
     assert read("a.md", f"{front}# Heading\n\nText.").title == "Heading"
     assert read("a.md", "Text.\n\n---\n\nMore.").title == "a"
 

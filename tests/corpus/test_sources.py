@@ -34,19 +34,19 @@ def test_a_folder_is_read_in_the_order_of_names_with_ids_below_it(tmp_path: Path
         write(folder / name, "Words.")
     found = documents(folder)
     expected = ["docs/a/deep/y.html", "docs/a/z.md", "docs/b.txt", "docs/c.txt"]
-    assert [one.id for one in found] == expected
+    assert [one.name for one in found] == expected
     assert found[0].source == str(folder / "a" / "deep" / "y.html")
 
 
 def test_a_file_has_the_same_id_by_itself_as_in_its_folder(tmp_path: Path) -> None:
     (found,) = documents(write(tmp_path / "deep" / "a.txt", "Words."))
-    assert found.id == "deep/a.txt"
+    assert found.name == "deep/a.txt"
     assert found.place == 1
 
 
 def test_two_folders_may_both_have_a_readme(tmp_path: Path) -> None:
     paths = [write(tmp_path / name / "README.md", f"Of {name}.").parent for name in ("a", "b")]
-    assert [one.id for one in documents(*paths)] == ["a/README.md", "b/README.md"]
+    assert [one.name for one in documents(*paths)] == ["a/README.md", "b/README.md"]
 
 
 def test_the_order_in_which_paths_are_given_is_kept(tmp_path: Path) -> None:
@@ -54,13 +54,22 @@ def test_the_order_in_which_paths_are_given_is_kept(tmp_path: Path) -> None:
     assert [one.text for one in documents(b, a)] == ["B.", "A."]
 
 
-def test_a_source_can_be_opened_by_its_name_as_given(
+def test_a_source_can_be_opened_from_any_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "notes" / "a.jsonl", '{"text": "x"}')
     monkeypatch.chdir(tmp_path)
     (found,) = documents(Path("notes"))
-    assert Path(found.source) == Path("notes/a.jsonl")
+    assert Path(found.source) == tmp_path.resolve() / "notes" / "a.jsonl"
+
+
+def test_a_knowledge_base_inside_the_folder_is_not_read_as_documents(tmp_path: Path) -> None:
+    """`muppet index . --into kb` has to work a second time."""
+    write(tmp_path / "a.txt", "Words.")
+    write(tmp_path / "kb" / "corpus.sqlite", "")
+    write(tmp_path / "kb" / "bm25" / "meta.json", "{}")
+    (found,) = documents(tmp_path)
+    assert found.title == "a"
 
 
 def test_files_of_other_kinds_are_listed_and_hidden_ones_are_not(tmp_path: Path) -> None:

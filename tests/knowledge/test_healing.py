@@ -7,8 +7,8 @@ import pytest
 
 from muppet.domain import Document
 from muppet.errors import ArtifactError, ConfigError
-from muppet.knowledge.base import KnowledgeBase
 from muppet.knowledge.lock import write_lock
+from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import index_documents
 
 COUNT = 50

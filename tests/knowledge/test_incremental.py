@@ -9,7 +9,7 @@ from muppet.config import Config, CorpusConfig
 from muppet.corpus.sources import Sources
 from muppet.domain import Document
 from muppet.errors import CorpusError
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import IndexSummary, index_documents, remove_from
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muppet.domain import Document
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import index_documents
 
 COUNT = 2_300

@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,23 @@ def write_tiny_world(directory: Path, people: int = 260, cities: int = 20, dev: 
         for word in [*words, *names]
     ]
     (directory / "vectors.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="session")
+def demo_questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled questions, each with its gold paragraphs and two others as its context."""
+    demo = Path(str(files("muppet") / "demo"))
+    lines = (demo / "paragraphs.jsonl").read_text(encoding="utf-8").splitlines()
+    sentences = {row["title"]: row["sentences"] for row in map(json.loads, lines)}
+    questions = json.loads((demo / "questions.json").read_text(encoding="utf-8"))
+    titles = sorted(sentences)
+    for place, question in enumerate(questions):
+        gold = dict.fromkeys(title for title, _ in question["supporting_facts"])
+        others = [title for title in titles[place:] + titles if title not in gold][:2]
+        question["context"] = [[title, sentences[title]] for title in [*gold, *others]]
+    path = tmp_path_factory.mktemp("demo") / "questions.json"
+    path.write_text(json.dumps(questions), encoding="utf-8")
+    return path
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ def muppet(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def test_mined_negatives_are_hard_and_never_gold(tmp_path: Path) -> None:
-    questions = DEMO / "questions.json"
+def test_mined_negatives_are_hard_and_never_gold(tmp_path: Path, demo_questions: Path) -> None:
+    questions = demo_questions
     assert (
         muppet("index", str(DEMO / "paragraphs.jsonl"), "--into", "kb", cwd=tmp_path).returncode
         == 0

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from muppet.domain import Paragraph
+from muppet.text.prepare import Preparer
 from muppet.text.tokens import words
+from muppet.text.vocab import Alphabet, Lexicon
 from muppet.train.data import (
     Dropped,
     dataset_of,
@@ -200,7 +204,7 @@ def test_a_question_whose_support_would_be_cut_off_is_dropped_checklist_17(tmp_p
     context = [SHIP, long, LIGHTHOUSE]
     early = hotpot("early", context=context, supporting_facts=[["Ada Holm", 0]])
     late = hotpot("late", context=context, supporting_facts=[["Ada Holm", 0], ["Ada Holm", 2]])
-    data, dropped = only(tmp_path, early, late, max_tokens=12)
+    data, dropped = only(tmp_path, early, late, max_tokens=15)
     assert [question.id for question in data.questions] == ["early"]
     assert dropped == Dropped(support_lost=1)
     (gold,) = data.questions[0].gold
@@ -220,7 +224,7 @@ def test_one_text_split_in_two_ways_loses_only_its_own_support(tmp_path: Path) -
         hotpot(id_, context=[one, LIGHTHOUSE], supporting_facts=[["Ada Holm", 1]])
         for id_, one in (("fine", fine), ("rough", rough))
     ]
-    data, dropped = only(tmp_path, *records, max_tokens=8)
+    data, dropped = only(tmp_path, *records, max_tokens=11)
     assert [question.id for question in data.questions] == ["fine"]
     assert dropped == Dropped(support_lost=1)
 
@@ -257,15 +261,28 @@ def test_what_is_dropped_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 def test_whole_trailing_sentences_are_dropped_and_numbers_never_shift_checklist_4() -> None:
     paragraph = Paragraph("T", "T", ("One two three.", "", " Four five six.", " Seven."))
-    assert truncated(paragraph, 10) is paragraph
-    assert truncated(paragraph, 9).sentences == ("One two three.", "", " Four five six.")
-    assert truncated(paragraph, 7).sentences == ("One two three.", "")
-    assert truncated(paragraph, 4).sentences == ("One two three.", "")
+    assert truncated(paragraph, 12) is paragraph  # the title and its full stop count too
+    assert truncated(paragraph, 11).sentences == ("One two three.", "", " Four five six.")
+    assert truncated(paragraph, 9).sentences == ("One two three.", "")
+    assert truncated(paragraph, 6).sentences == ("One two three.", "")
+
+
+@given(st.integers(3, 40), st.text(alphabet="ab. ", max_size=12))
+def test_what_fits_here_is_not_cut_again_by_the_preparer(most: int, title: str) -> None:
+    """Support that is kept here must reach the network (checklist 17)."""
+    paragraph = Paragraph(
+        "p", title, ("One two three.", " Four five six.", " Seven eight nine ten.")
+    )
+    short = truncated(paragraph, most)
+    prepare = Preparer(Lexicon(Alphabet(""), lambda _: -1), None, max_tokens=most, with_title=True)
+    prepared = prepare.paragraph(short)
+    if len(short.sentences) > 1 or len(words(f"{title}. {short.text}")) <= most:
+        assert set(prepared.segments.tolist()) == set(range(len(short.sentences)))
 
 
 def test_a_first_sentence_that_is_too_long_is_cut_at_a_token() -> None:
     paragraph = Paragraph("T", "T", ("", "One two three four.", " Five."))
-    assert truncated(paragraph, 2).sentences == ("", "One two")
+    assert truncated(paragraph, 4).sentences == ("", "One two")
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not here")

@@ -13,7 +13,7 @@ import pytest
 from muppet.corpus.sources import Sources
 from muppet.domain import Document, Paragraph
 from muppet.errors import ArtifactError
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import index_documents
 from muppet.lexical.ngrams import hashed_ngrams
 from muppet.train.data import load_training_data
@@ -273,7 +273,7 @@ def test_a_mined_paragraph_that_is_gold_in_the_data_stays_gold_and_long_ones_are
     data = TrainingData((TrainingQuestion("q", "Who?", "squad", (0,), (), False),), paragraphs)
     found = {1: paragraphs[0], 2: Paragraph("B", "B", ("One two three.", " Four five six."))}
     mined = MinedNegatives({("q", "Who?"): Mined((1, 2), ())}, found)
-    joined = with_mined(data, mined, max_tokens=5)
+    joined = with_mined(data, mined, max_tokens=7)
     assert joined.questions[0].distractors == (1,)
     assert joined.paragraphs[1].sentences == ("One two three.",)
 

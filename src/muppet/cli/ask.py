@@ -13,11 +13,17 @@ from muppet.cli.progress import ProgressLine
 from muppet.config import Config, to_table, to_toml
 from muppet.domain import Chain, Paragraph
 from muppet.errors import QuestionError
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 from muppet.text.questions import question_from
 from muppet.text.stopwords import STOP_WORDS
 from muppet.text.tokens import words
 from muppet.wire import search_to_json
+
+_NOTHING = {
+    "bm25": "Nothing in these documents has a word of the question.",
+    "tfidf": "TF-IDF finds nothing: a word in half of the paragraphs weighs nothing; in a small "
+    "collection that is most words. Use --retriever bm25.",
+}
 
 
 @click.command()
@@ -46,10 +52,10 @@ def search(kb: Path, question: str, lexical: bool, retriever: str, top: int, as_
         click.echo(json.dumps(search_to_json(asked.text, chains, paragraphs, ranks, seconds)))
         return
     if not hops:
-        click.echo("Nothing in these documents has a word of the question.")
+        click.echo(_NOTHING[retriever])
     for rank, hop in enumerate(hops, start=1):
         paragraph = paragraphs[hop.paragraph]
-        click.echo(f"{rank}. {paragraph.title}  [{hop.score:.1f}]  {paragraph.source}")
+        click.echo(f"{rank}. {paragraph.title}  [{hop.score:.1f}]  {_shown(paragraph.source)}")
         click.echo(f"   {_best_sentence(paragraph, asked.text)}")
 
 
@@ -105,6 +111,12 @@ def _bytes_in(directory: Path) -> int:
         with suppress(FileNotFoundError):  # a writer may be at work
             total += path.stat().st_size if path.is_file() else 0
     return total
+
+
+def _shown(source: str) -> str:
+    """A source as seen from here, if it is below."""
+    here = Path.cwd()
+    return str(Path(source).relative_to(here)) if Path(source).is_relative_to(here) else source
 
 
 def _best_sentence(paragraph: Paragraph, question: str) -> str:

@@ -70,7 +70,7 @@ def remove(kb: Path, ids: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"documents": len(set(ids)), "paragraphs": paragraphs}))
     else:
-        click.echo(f"Removed {len(set(ids))} documents ({paragraphs} paragraphs) from {kb}.")
+        click.echo(f"{kb}: {len(set(ids)):,} removed, and with them {paragraphs:,} paragraphs.")
 
 
 class _BrokenReport:

@@ -4,11 +4,11 @@ import json
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 
-from muppet import __version__
 from muppet.cli.progress import ProgressLine
 from muppet.corpus.benchmarks import read_questions
 from muppet.errors import ConfigError
@@ -16,7 +16,7 @@ from muppet.evaluate.answers import read_predictions
 from muppet.evaluate.narrowing import count_missing, evaluate_narrowing
 from muppet.evaluate.page import write_page
 from muppet.evaluate.report import Report, format_table, score_predictions, unknown_ids
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 
 LEXICAL = ("tfidf", "bm25")
 
@@ -75,12 +75,12 @@ def evaluate(
             click.echo(
                 f"{missing} gold paragraphs are not in {kb}: they count as not found.", err=True
             )
+        click.echo(_to_json(reports) if as_json else format_table(reports))
         if report_in:
             page = write_page(
                 report_in, "Lexical narrowing", reports, _details(knowledge, questions)
             )
             click.echo(f"Wrote {page}", err=True)
-    click.echo(_to_json(reports) if as_json else format_table(reports))
 
 
 def _to_json(reports: Mapping[str, Report]) -> str:
@@ -97,6 +97,6 @@ def _details(knowledge: KnowledgeBase, questions: Path) -> dict[str, str]:
         "command": " ".join(["muppet", *sys.argv[1:]]),
         "knowledge base": f"{knowledge.directory}, {paragraphs:,} paragraphs",
         "questions": str(questions),
-        "version": __version__,
+        "version": version("muppet"),
         "date": datetime.now(tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }

@@ -10,7 +10,6 @@ from typing import NoReturn
 
 import click
 
-from muppet import __version__
 from muppet.errors import MuppetError
 
 COMMANDS = {
@@ -51,7 +50,7 @@ class LazyGroup(click.Group):
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="muppet")
+@click.version_option(package_name="muppet")
 def cli() -> None:
     """Multi-hop question answering over your own documents.
 

@@ -14,20 +14,22 @@ class ProgressLine:
         self._live = sys.stderr.isatty()
         self._stage = ""
         self._began = self._shown = 0.0
-        self._width = 0
+        self._width = self._first = 0
 
-    def __call__(self, stage: str, done: int, total: int | None) -> None:
+    def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
         if stage != self._stage:
             self.close()
             self._stage, self._began, self._shown = stage, now, now
+            self._first = done  # what was done before does not count for the rate
             if not self._live:
                 return
         is_last = total is not None and done >= total and (self._live or now - self._began > QUIET)
         if now - self._shown < (0.1 if self._live else QUIET) and not is_last:
             return
         self._shown = now
-        self._write(f"{stage}: {_describe(done, total, now - self._began)}")
+        rate = (done - self._first) / (now - self._began) if now > self._began else 0.0
+        self._write(f"{stage}: {_describe(done, total, rate)}{', ' + note if note else ''}")
 
     def close(self) -> None:
         """End the live line, so that what follows begins on its own."""
@@ -44,8 +46,7 @@ class ProgressLine:
         sys.stderr.flush()
 
 
-def _describe(done: int, total: int | None, seconds: float) -> str:
-    rate = done / seconds if seconds > 0 else 0.0
+def _describe(done: int, total: int | None, rate: float) -> str:
     parts = [f"{done:,}" if total is None else f"{done:,} of {max(total, done):,}"]
     if rate:
         parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s")

@@ -75,7 +75,7 @@ def mine(
     that a trained encoder believes most. A recipe uses them by data.mined = OUT. Stopped, the
     same command goes on where it was.
     """
-    from muppet.knowledge.base import KnowledgeBase
+    from muppet.knowledge.open import KnowledgeBase
     from muppet.train.data import load_training_data
     from muppet.train.negatives import mine_lexical
 

@@ -30,7 +30,7 @@ _HYPHENATED = re.compile(r"(?<=\w)(?:[\ufffe\x02]\n?|[-\u00ad]\n(?=[^\W\d_A-Z]))
 _SENTENCE_END = (".", "!", "?", ":", '."', ".”", ".)")
 
 
-def read_prose(data: bytes, path: Path, id_: str) -> Document | Broken:
+def read_prose(data: bytes, path: Path, name: str) -> Document | Broken:
     """The Document in the bytes of a file, whose name tells its kind, or why there is none."""
     source = str(path)
     if not data.strip():
@@ -41,7 +41,7 @@ def read_prose(data: bytes, path: Path, id_: str) -> Document | Broken:
         return Broken(source, max(error.place, 1), error.reason)
     if not text.strip():
         return Broken(source, 1, "has no text")
-    return Document(title or inner_name(path).stem, source, 1, id_, text)
+    return Document(title or inner_name(path).stem, source, 1, text=text, name=name)
 
 
 def _from_text(data: bytes, source: str) -> tuple[str, str]:

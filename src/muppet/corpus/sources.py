@@ -62,7 +62,7 @@ class Sources:
             self._finished_bytes += entry.size
 
     def _read(self, entry: _Entry) -> Found:
-        source, place = str(entry.path), 0
+        source, place = _source(entry.path), 0
         try:
             with open_file(entry.path) as stream:
                 self._stream = stream
@@ -109,6 +109,11 @@ def _is_supported(path: Path) -> bool:
     return suffix in PROSE or suffix in _READERS or is_dump_name(path)
 
 
+def _source(path: Path) -> str:
+    """Where a document came from, so that it can be found from any directory."""
+    return str(path) if path == STDIN else str(path.resolve())
+
+
 def _name(path: Path, folder: Path) -> str:
     """The id of a file's document: its path from the folder on, with the folder's own name.
 
@@ -118,13 +123,13 @@ def _name(path: Path, folder: Path) -> str:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """All files below a folder, sorted, without hidden ones; a link to a folder is not followed."""
+    """All files below a folder, sorted; not hidden ones, behind links, or of a knowledge base."""
     try:
         children = sorted(folder.iterdir())
     except OSError as error:
         raise CorpusError(f"{folder} cannot be listed: {error.strerror}.") from None
     for path in children:
-        if path.name.startswith(_HIDDEN):
+        if path.name.startswith(_HIDDEN) or (path / "corpus.sqlite").exists():
             continue
         if path.is_dir() and not path.is_symlink():
             yield from _walk(path)
@@ -133,12 +138,12 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _documents(stream: Stream, entry: _Entry) -> Found:
-    source = str(entry.path)
+    source = _source(entry.path)
     suffix = inner_suffix(entry.path)
     if not stream.peek(1):
         return iter([Broken(source, 1, "is empty")])
     if suffix in PROSE:
-        return iter([read_prose(stream.read(), entry.path, entry.name)])
+        return iter([read_prose(stream.read(), Path(source), entry.name)])
     if is_dump_name(entry.path):
         return read_dump(stream, source)
     return _READERS.get(suffix, _read_json)(stream, source)

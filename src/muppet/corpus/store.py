@@ -4,6 +4,7 @@ A paragraph's *number* is given once and never again, so the lexical index and t
 name paragraphs by it. Readers never wait for a writer (WAL).
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -151,6 +152,15 @@ class Store:
             rows = self.connection.execute(f"{_COLUMNS} WHERE p.number IN ({marks})", some)
             found |= {row[0]: _paragraph(row) for row in rows}
         return found
+
+    def existing(self, numbers: Sequence[int]) -> set[int]:
+        """Those of the numbers that have not been removed."""
+        asked = json.dumps(list(numbers))
+        rows = self.connection.execute(
+            "SELECT number FROM paragraphs WHERE number IN (SELECT value FROM json_each(?))",
+            (asked,),
+        )
+        return {number for (number,) in rows}
 
     def paragraph(self, id_: str) -> Paragraph | None:
         """The paragraph with this id: a document's id, or `id#n` for its n-th paragraph."""

@@ -2,7 +2,8 @@
 
 A run that is stopped leaves the store as it was and its staging file behind; the same command
 run again finds the staged documents there and goes on. The id names a document: a new id adds,
-a known id with another content replaces, with the same content changes nothing.
+a known id with another content replaces, with the same content changes nothing. A document
+without an id never replaces one of another source that is still there: it gets a number.
 """
 
 import difflib
@@ -12,6 +13,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -50,9 +52,12 @@ WHERE NOT EXISTS (
 """
 """Left by a stopped run, and by now changed, gone from the sources, or stored already."""
 
+_MOVE = """
+UPDATE store.documents SET source = (SELECT source FROM moved WHERE moved.id = documents.id)
+WHERE id IN (SELECT id FROM moved)
+"""
+
 _PUBLISH = [
-    "UPDATE store.documents SET source = (SELECT source FROM moved WHERE moved.id = documents.id) "
-    "WHERE id IN (SELECT id FROM moved)",
     *(sql.format(store="store", ids="SELECT id FROM main.documents") for sql in _FORGET),
     "INSERT INTO store.documents (id, title, source, fingerprint) "
     "SELECT id, title, source, fingerprint FROM main.documents ORDER BY number",
@@ -72,7 +77,6 @@ class Staging:
     def __init__(self, store: Path, staging: Path, config: CorpusConfig) -> None:
         self._path = staging
         self._config = config
-        self.is_resumed = staging.exists()
         self._db = connect(staging, cache_megabytes=64)
         self._db.executescript(SCHEMA + _STAGING_SCHEMA)
         self._db.execute("ATTACH ? AS store", (str(store),))
@@ -86,7 +90,7 @@ class Staging:
         self._seen: dict[str, tuple[bytes, str]] = {}
         self._documents: list[tuple[int, str, str, str, bytes]] = []
         self._paragraphs: list[tuple[int, int, int, str, bytes]] = []
-        names = json.dumps([document.id or document.title for document in documents])
+        names = json.dumps([_name(document) for document in documents])
         self._known_seen = self._known("main.seen", "fingerprint, origin", names)
         self._known_stored = self._known("store.documents", "fingerprint, source", names)
         self._known_staged = self._known("main.documents", "fingerprint, number", names)
@@ -111,8 +115,9 @@ class Staging:
         with _transaction(self._db):
             self._db.execute(f"DELETE FROM main.paragraphs WHERE document IN ({_STALE})")
             self._db.execute(f"DELETE FROM main.documents WHERE number IN ({_STALE})")
-        if self.counts.keys() & {"added", "replaced", "moved"}:
-            with _transaction(self._db):
+        with _transaction(self._db):
+            self._db.execute(_MOVE)
+            if self.counts.keys() & {"added", "replaced"}:
                 for sql in _PUBLISH:
                     self._db.execute(sql)
         self.discard()
@@ -140,33 +145,52 @@ class Staging:
         if problem:
             return problem
         fingerprint = _fingerprint(document)
-        name = document.id or document.title
+        name = _name(document)
         seen = self._seen.get(name) or self._known_seen.get(name)
         if seen and document.id is not None and seen[0] != fingerprint:
             return f"the id {name!r} stands at {seen[1]} too, with another text"
-        id_ = self._numbered_id(name, seen[0], fingerprint) if seen else name
-        if id_ is None:
+        if seen and seen[0] == fingerprint:
             self.counts["repeated"] += 1
             return None
+        id_ = name
+        if seen or self._belongs_to_another(name, document, fingerprint):
+            numbered = self._numbered_id(name, document, fingerprint)
+            if numbered is None:
+                self.counts["repeated"] += 1
+                return None
+            id_ = numbered
         self._seen[id_] = (fingerprint, f"{document.source}:{document.place}")
         self._stage(document, id_, fingerprint)
         return None
 
-    def _numbered_id(self, title: str, first: bytes, fingerprint: bytes) -> str | None:
-        """The id of one more document of a title, `title (2)` and so on; None for a repeated one.
+    def _belongs_to_another(self, id_: str, document: Document, fingerprint: bytes) -> bool:
+        """Whether a document of another source, which is still there, is stored by this name."""
+        stored = self._known_stored.get(id_)
+        return (
+            document.id is None
+            and stored is not None
+            and stored[0] != fingerprint
+            and stored[1] != document.source
+            and _exists(str(stored[1]))
+        )
+
+    def _numbered_id(self, name: str, document: Document, fingerprint: bytes) -> str | None:
+        """The id of one more document of a name, `name (2)` and so on; None for a repeated one.
 
         What has got a number in this run is remembered: a title may be that of every row.
         """
-        numbered = self._numbered[title]
-        if fingerprint == first or fingerprint in numbered:
+        numbered = self._numbered[name]
+        if fingerprint in numbered:
             return None
         for number in count(len(numbered) + 2):
-            id_ = f"{title} ({number})"
+            id_ = f"{name} ({number})"
             asked = json.dumps([id_])
-            if id_ not in self._seen and not self._known("main.seen", "fingerprint, origin", asked):
-                break  # else another document has this for its own title or id
+            if id_ in self._seen or self._known("main.seen", "fingerprint, origin", asked):
+                continue  # another document has this for its own title or id
+            self._known_stored |= self._known("store.documents", "fingerprint, source", asked)
+            if not self._belongs_to_another(id_, document, fingerprint):
+                break
         numbered.add(fingerprint)
-        self._known_stored |= self._known("store.documents", "fingerprint, source", asked)
         self._known_staged |= self._known("main.documents", "fingerprint, number", asked)
         return id_
 
@@ -174,7 +198,7 @@ class Staging:
         stored = self._known_stored.get(id_)
         if stored and stored[0] == fingerprint:
             self.counts["unchanged"] += 1
-            if stored[1] != document.source:
+            if stored[1] != document.source and not _exists(str(stored[1])):
                 self.counts["moved"] += 1
                 self._db.execute("INSERT INTO moved VALUES (?, ?)", (id_, document.source))
             return
@@ -230,16 +254,25 @@ def _unknown_message(db: sqlite3.Connection, unknown: list[str]) -> str:
     return f"No document has the id {', '.join(map(repr, unknown))}; nothing was removed.{hint}"
 
 
+def _name(document: Document) -> str:
+    return document.id or document.name or document.title
+
+
+@lru_cache(maxsize=10_000)
+def _exists(source: str) -> bool:
+    return Path(source).exists()
+
+
 def _problem(document: Document) -> str | None:
     """Why a document cannot be stored, if so."""
-    names = (document.id or "", document.title, document.source)
+    names = (_name(document), document.title, document.source)
     try:
         for part in (*names, document.text, *document.sentences):
             part.encode()
     except UnicodeEncodeError as error:
         where = "its name" if error.object in names else "its text"
         return f"{where} holds half a character (number {error.start + 1}), which is not text"
-    if "\0" in (document.id or document.title):
+    if "\0" in _name(document):
         return "its id holds a NUL character"
     if not (document.text.strip() or any(map(str.strip, document.sentences))):
         return "has no text"

@@ -9,7 +9,7 @@ from muppet.domain import Paragraph, Progress
 from muppet.errors import QuestionError
 from muppet.evaluate.chains import CUTOFFS, RetrievalScores, score_ranking
 from muppet.evaluate.report import Report, score_retrieval
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 
 
 def evaluate_narrowing(

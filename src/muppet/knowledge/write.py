@@ -12,8 +12,8 @@ from muppet.corpus.store import create_store
 from muppet.corpus.writer import Staging, remove_documents
 from muppet.domain import Broken, Document, Progress, silent
 from muppet.errors import ArtifactError, ConfigError, CorpusError
-from muppet.knowledge.base import FORMAT, KIND, KnowledgeBase
 from muppet.knowledge.lock import full_disk_is_an_error, write_lock
+from muppet.knowledge.open import FORMAT, KIND, KnowledgeBase
 
 BATCH = 1_000
 """Documents staged, and committed to the staging file, at once."""

@@ -68,8 +68,9 @@ class Bm25:
         hits = searcher.search(self._query(list(terms)), limit=keep, count=False).hits
         numbers = searcher.fast_field_values("number", [address for _, address in hits])
         hops = [
-            Hop(int(number or 0), float(score))
+            Hop(int(number), float(score))
             for number, (score, _) in zip(numbers, hits, strict=True)
+            if number is not None
         ]
         return sorted(hops, key=lambda hop: (-hop.score, hop.paragraph))
 

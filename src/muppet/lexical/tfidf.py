@@ -68,16 +68,12 @@ class Tfidf:
         at = np.searchsorted(self._buckets, buckets)
         ends = np.searchsorted(self._buckets, buckets, side="right")  # = at: no such bucket
         firsts, ends = self._starts[at], self._starts[ends]
-        weights = np.log1p(counts) * self._idf(ends - firsts) ** 2
+        weights = np.log1p(counts) * inverse_frequency(len(self), ends - firsts) ** 2
         return [
             _Term(slice(firsts[i], ends[i]), np.float32(weights[i]))
             for i in np.argsort(-weights, kind="stable").tolist()
             if weights[i] > 0 and firsts[i] < ends[i]
         ]
-
-    def _idf(self, paragraphs_with: NDArray[np.int64]) -> NDArray[np.float64]:
-        idf = np.log((len(self) - paragraphs_with + 0.5) / (paragraphs_with + 0.5))
-        return np.asarray(np.maximum(idf, 0.0))
 
     def _floor(self, scores: NDArray[np.float32], terms: list["_Term"], keep: int) -> float:
         """A score above 0 that the `keep` best surely reach, as so many with one term do.
@@ -95,6 +91,12 @@ class _Term(NamedTuple):
 
     postings: slice
     weight: np.float32
+
+
+def inverse_frequency(paragraphs: int, paragraphs_with: NDArray[np.int64]) -> NDArray[np.float64]:
+    """idf of terms that stand in so many of the paragraphs; never below 0: (terms,)"""
+    idf = np.log((paragraphs - paragraphs_with + 0.5) / (paragraphs_with + 0.5))
+    return np.asarray(np.maximum(idf, 0.0))
 
 
 def _nth_best(scores: NDArray[np.float32], n: int) -> float:

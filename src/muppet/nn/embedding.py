@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from muppet.config import CharacterConfig
 from muppet.nn.arrays import TensorBatch
@@ -47,9 +48,9 @@ class TokenEmbedding(nn.Module):
         """(B, T) words -> (B, T, size)"""
         parts = []
         if self.vectors is not None:
-            parts.append(self.vectors(batch.vector_rows)[batch.words])  # (U, D) -> (B, T, D)
+            parts.append(embedding(batch.words, self.vectors(batch.vector_rows)))  # -> (B, T, D)
         if self.characters is not None:
-            parts.append(self.characters(batch.characters)[batch.words])
+            parts.append(embedding(batch.words, self.characters(batch.characters)))
         if self.contextual is not None:
             parts.append(self.contextual(batch))
         return torch.cat(parts, dim=2)

@@ -1,5 +1,7 @@
 """Samples of some questions → one training batch, every text in it once."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,6 +46,13 @@ class Texts:
     def all(self) -> list[Prepared]:
         """Every text, the questions first."""
         return [*self._questions, *self._paragraphs]
+
+    def checksum(self) -> str:
+        """Of the words of every text, in order."""
+        digest = hashlib.sha256()
+        for text in self.all():
+            digest.update(json.dumps(text.tokens.words()).encode())
+        return digest.hexdigest()
 
     def fill(self, frozen: FrozenInputs) -> None:
         """Give every text its contextual layers, computed beforehand."""

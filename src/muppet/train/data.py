@@ -106,18 +106,19 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
 def truncated(paragraph: Paragraph, max_tokens: int) -> Paragraph:
     """The paragraph without the trailing sentences that do not fit; numbers never shift.
 
-    A first sentence that alone is too long is cut behind its last token that fits: no paragraph
-    becomes empty, and none has more than `max_tokens`.
+    The title is read with the first sentence and counts too. A first sentence that alone is too
+    long is cut behind its last token that fits: no paragraph becomes empty.
     """
-    if len(paragraph.text) <= max_tokens:  # a token has at least one character
+    room = max(max_tokens - len(words(f"{paragraph.title}. ")), 1)
+    if len(paragraph.text) <= room:  # a token has at least one character
         return paragraph
     tokens = 0
     for number, sentence in enumerate(paragraph.sentences):
         tokens_before, tokens = tokens, tokens + len(words(sentence))
-        if tokens > max_tokens:
+        if tokens > room:
             kept = paragraph.sentences[:number]
             if tokens_before == 0:
-                kept += (sentence[: tokenize(sentence).ends[max_tokens - 1]],)
+                kept += (sentence[: tokenize(sentence).ends[room - 1]],)
             return replace(paragraph, sentences=kept)
     return paragraph
 

@@ -69,6 +69,6 @@ def compute_frozen(
                 layers = source.layers(batch).half().numpy()  # (B, T, L, D)
             for place, rows in zip(places, layers, strict=True):
                 out[starts[place] : starts[place + 1]] = rows[: lengths[place]]
-            progress("frozen inputs", first + len(places), len(order))
+            progress(f"inputs, {directory.name}", first + len(places), len(order))
         out.flush()
         np.save(partial / "starts.npy", starts)

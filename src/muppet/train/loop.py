@@ -11,7 +11,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from muppet.artifact import Manifest, new_artifact, read_manifest, require_made_from
+from muppet.artifact import (
+    Manifest,
+    new_artifact,
+    read_manifest,
+    require_made_from,
+    restore_artifact,
+)
 from muppet.config import OptimiserConfig
 from muppet.errors import ConfigError
 from muppet.nn.model import load_weights, trained_weights
@@ -76,7 +82,7 @@ def set_rate(optimiser: torch.optim.Optimizer, config: OptimiserConfig, done: fl
 class MovingAverage:
     """An exponential moving average of the weights, used for evaluation and encoding.
 
-    It begins as a plain mean, so that a short run is not held back by where it started.
+    It begins with a short memory, so that a short run is not held back by where it started.
     """
 
     def __init__(self, module: nn.Module, decay: float) -> None:
@@ -97,7 +103,7 @@ class Checkpoint:
         self._made_from = dict(made_from)
 
     def exists(self) -> bool:
-        return self._directory.exists()
+        return restore_artifact(self._directory)
 
     def save(
         self,

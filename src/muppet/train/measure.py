@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import logsigmoid
 
 from muppet.nn.arrays import tensors
-from muppet.nn.encoder import Encoded, Encoder
+from muppet.nn.encoder import Encoded, Encoder, concatenate
 from muppet.text.batch import make_batch
 from muppet.train.batches import Texts
 
@@ -22,6 +22,7 @@ class Ranked:
     rows: tuple[int, ...]  # its paragraphs, (C,)
     first: NDArray[np.float64]  # (C,)
     second: NDArray[np.float64]  # (C, C): second hop b after first hop a
+    stop: float | None = None  # how far the stop head is right: after one gold no, after all yes
 
     def best_pair(self) -> tuple[int, int]:
         """The rows of the pair whose hops' log probabilities sum to most, in that order."""
@@ -55,8 +56,9 @@ def summarise(texts: Texts, ranked: Iterable[Ranked]) -> dict[str, float]:
     The second hop's candidates are those after a gold first hop, as in checklist 19; only
     questions of two gold paragraphs have a pair to find.
     """
-    first, second, pairs = _Pooled(), _Pooled(), list[bool]()
+    first, second, pairs, stops = _Pooled(), _Pooled(), list[bool](), list[float]()
     for one in ranked:
+        stops += [] if one.stop is None else [one.stop]
         gold = set(texts.data.questions[one.question].gold)
         right = np.array([row in gold for row in one.rows])
         first.add(one.first, right)
@@ -68,10 +70,10 @@ def summarise(texts: Texts, ranked: Iterable[Ranked]) -> dict[str, float]:
         pairs.append(set(one.best_pair()) == gold)
     summary = {"first_hop_ap": first.average_precision()}
     if pairs:
-        summary |= {
-            "second_hop_ap": second.average_precision(),
-            "pair_first": float(np.mean(pairs)),
-        }
+        summary["second_hop_ap"] = second.average_precision()
+        summary["pair_first"] = float(np.mean(pairs))
+    if stops:
+        summary["stop_accuracy"] = float(np.mean(stops))
     return summary
 
 
@@ -100,9 +102,24 @@ def _rank(encoder: Encoder, texts: Texts, number: int) -> Ranked:
     sentences, present = encoder.sentences(paragraphs, paragraph_batch)
     first = encoder.relevance_at(0).of_all(sentences, present, encoder.question(question))[0]
     second = np.zeros((len(rows), len(rows)))
+    stop = None
     if encoder.config.hops > 1:
         copies = Encoded(*(part.expand(len(rows), *part.shape[1:]) for part in question))
         vectors = encoder.reformulate(copies, paragraphs).question  # (C, D)
         logits = encoder.relevance_at(1).of_all(sentences, present, vectors)  # (C, C)
         second = logsigmoid(logits).double().numpy()
-    return Ranked(number, rows, logsigmoid(first).double().numpy(), second)
+        stop = _stop_accuracy(encoder, question, paragraphs, [rows.index(g) for g in asked.gold])
+    return Ranked(number, rows, logsigmoid(first).double().numpy(), second, stop)
+
+
+def _stop_accuracy(
+    encoder: Encoder, question: Encoded, paragraphs: Encoded, gold: list[int]
+) -> float:
+    """How far the stop head is right along the gold chain: no, no, …, and yes at its end."""
+    chain: list[Encoded] = []
+    right = []
+    for hop, row in enumerate(gold, start=1):
+        chain.append(Encoded(*(part[row : row + 1] for part in paragraphs)))
+        vector = encoder.reformulate(question, concatenate(chain)).question
+        right.append(bool(encoder.is_complete(vector) > 0) == (hop == len(gold)))
+    return float(np.mean(right))

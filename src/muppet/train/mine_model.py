@@ -61,17 +61,19 @@ def _choose(
     encoder = model.encoder
     asked = _read(model, model.preparer.question(question.text))
     sentences, present = _sentences(model, [pool.paragraphs[number] for number in mined.numbers])
-    vectors = [encoder.question(asked)]  # hop 1, and hop 2 after each gold paragraph
-    if encoder.config.hops > 1:
-        for row in question.gold:
-            gold = _read(model, model.preparer.paragraph(data.paragraphs[row]))
-            vectors.append(encoder.reformulate(asked, gold).question)
-    best: list[tuple[int, ...]] = []
-    for hop, (vector, numbers) in enumerate(zip(vectors, [mined.first, *mined.next], strict=False)):
-        logits = encoder.relevance_at(min(hop, 1)).of_all(sentences, present, vector)[0]
+
+    def best(numbers: Sequence[int], hop: int, vector: Tensor) -> tuple[int, ...]:
+        logits = encoder.relevance_at(hop).of_all(sentences, present, vector)[0]
         score = dict(zip(mined.numbers, logits.tolist(), strict=True))
-        best.append(tuple(sorted(numbers, key=lambda n: -score[n])[:keep]))
-    first, *later = best
+        return tuple(sorted(numbers, key=lambda number: -score[number])[:keep])
+
+    first = best(mined.first, 0, encoder.question(asked))
+    if encoder.config.hops == 1:  # it knows nothing of second hops: theirs stay as words found them
+        return Mined(first, tuple(numbers[:keep] for numbers in mined.next))
+    later = []
+    for row, numbers in zip(question.gold, mined.next, strict=True):
+        gold = _read(model, model.preparer.paragraph(data.paragraphs[row]))
+        later.append(best(numbers, 1, encoder.reformulate(asked, gold).question))
     return Mined(first, tuple(later))
 
 

@@ -26,8 +26,9 @@ from muppet.artifact import MANIFEST, Manifest, read_manifest, write_json
 from muppet.config import TfidfConfig
 from muppet.domain import Paragraph, Progress, silent
 from muppet.errors import ArtifactError
-from muppet.knowledge.base import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase
 from muppet.lexical.ngrams import hashed_ngrams
+from muppet.lexical.tfidf import inverse_frequency
 from muppet.train.data import truncated
 from muppet.train.examples import TrainingData, TrainingQuestion, random_paragraph
 
@@ -224,8 +225,7 @@ def _weigh(paragraphs: Sequence[str], questions: Sequence[str]) -> tuple[_Terms,
     config = TfidfConfig()
     counted = [_counted(texts, config) for texts in (paragraphs, questions)]
     paragraphs_with = np.bincount(counted[0][1], minlength=config.buckets)
-    idf = np.log((len(paragraphs) - paragraphs_with + 0.5) / (paragraphs_with + 0.5))
-    idf = np.maximum(idf, 0.0)
+    idf = inverse_frequency(len(paragraphs), paragraphs_with)
     both = [
         _Terms(
             np.searchsorted(text_of, np.arange(total + 1)), buckets, np.log1p(counts) * idf[buckets]

@@ -79,8 +79,12 @@ class EncoderRun:
         )
         dev = load_training_data([Path(recipe.data.dev)], max_tokens=tokens)
         self.dev = replace(dev, questions=dev.questions[: recipe.data.dev_questions])
-        vectors = _word_vectors(recipe, [self.data, self.dev])
-        self.model: Model = new_model(recipe.encoder, _all_words([self.data]), vectors)
+        self.model: Model = new_model(recipe.encoder, _all_words(self.data), _word_vectors(recipe))
+        if not self.dev.questions or not self.epoch(0):
+            raise ConfigError(
+                "There is nothing to learn from, or to measure on: the files of data.train and "
+                "data.dev hold no usable question, or data.weights leaves all of them out."
+            )
         self.texts = Texts(self.data, self.model.preparer)
         self.dev_texts = Texts(self.dev, self.model.preparer)
 
@@ -122,10 +126,10 @@ def freeze_inputs(run: EncoderRun, progress: Progress) -> None:
     contextual = run.encoder.embedding.contextual
     if contextual is None or run.recipe.encoder.contextual.tuned:
         return
-    settings = json.dumps([asdict(run.recipe.encoder.contextual), run.recipe.encoder.max_tokens])
-    made_from = {"settings": settings} | {k: v for k, v in run.made_from.items() if k != "recipe"}
+    settings = json.dumps(asdict(run.recipe.encoder.contextual))
     for name, texts in (("train", run.texts), ("dev", run.dev_texts)):
         directory = run.directory / f"frozen-{name}"
+        made_from = {"settings": settings, "texts": texts.checksum()}
         if not directory.exists():
             compute_frozen(
                 directory,
@@ -148,6 +152,7 @@ def train_encoder(run: EncoderRun, progress: Progress) -> dict[str, float]:
     position = Position()
     if checkpoint.exists():
         position = checkpoint.load(run.encoder, optimiser, average)
+        _forget_lines_after(run, position)
     watch = Stopwatch(position.seconds)
     total = run.plan().steps
     while position.epoch < config.epochs and position.evaluations_since_best < config.patience:
@@ -160,7 +165,8 @@ def train_encoder(run: EncoderRun, progress: Progress) -> dict[str, float]:
             position = after_step(position, watch.seconds())
             average.update(run.encoder, position.steps)
             _log(run, "step", position, parts)
-            progress(f"epoch {position.epoch + 1}, loss {parts['loss']:.3f}", position.steps, total)
+            note = f"epoch {position.epoch + 1}, loss {parts['loss']:.3f}"
+            progress("training", position.steps, total, note)
             if step + 1 in evaluate_after:
                 position = _evaluate(run, average, position)
             if position.steps % config.checkpoint_steps == 0:
@@ -221,41 +227,48 @@ def _log(run: EncoderRun, event: str, position: Position, numbers: Mapping[str, 
         stream.write(json.dumps(line) + "\n")
 
 
+def _forget_lines_after(run: EncoderRun, position: Position) -> None:
+    """The steps behind the checkpoint will be done, and written down, again."""
+    path = run.directory / "metrics.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    kept = [line for line in lines if json.loads(line)["steps"] <= position.steps]
+    path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+
 def _best(directory: Path) -> dict[str, float]:
     lines = (directory / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     evaluations = [line for line in map(json.loads, lines) if line["event"] == "dev"]
     return max(evaluations, key=lambda line: line.get("second_hop_ap", line["first_hop_ap"]))
 
 
-def _all_words(data: Sequence[TrainingData]) -> Iterator[str]:
-    for one in data:
-        for question in one.questions:
-            yield from words(question.text)
-        for paragraph in one.paragraphs:
-            yield from words(f"{paragraph.title}. {paragraph.text}")
+def _all_words(data: TrainingData) -> Iterator[str]:
+    for question in data.questions:
+        yield from words(question.text)
+    for paragraph in data.paragraphs:
+        yield from words(f"{paragraph.title}. {paragraph.text}")
 
 
-def _word_vectors(recipe: EncoderRecipe, data: Sequence[TrainingData]) -> WordVectors | None:
-    """The vectors of all words of the data; a model keeps those of all words in the file."""
+def _word_vectors(recipe: EncoderRecipe) -> WordVectors | None:
+    """All vectors of the file: a model meets words that its training data does not hold."""
     if not recipe.encoder.word_vectors:
         return None
     if not recipe.data.word_vectors:
         raise ConfigError("encoder.word_vectors is on: name their file with data.word_vectors.")
-    wanted = {spelling for word in _all_words(data) for spelling in (word, word.lower())}
     path = Path(recipe.data.word_vectors)
     with open_file(path) as stream:
-        return read_vectors(stream, wanted, source=str(path))
+        return read_vectors(stream, lambda _word: True, source=str(path))
 
 
 def _made_from(recipe: EncoderRecipe) -> dict[str, str]:
     """The files a run rests on, by their checksums, and the recipe itself."""
     data: DataConfig = recipe.data
     files = [*data.train, data.dev, *([data.word_vectors] if recipe.encoder.word_vectors else [])]
+    files += [f"{data.mined}/{name}.jsonl" for name in ("questions", "paragraphs") if data.mined]
     missing = [file for file in files if not Path(file).is_file()]
     if missing:
         raise ConfigError(f"The recipe names a file that is not there: {missing[0]!r}.")
-    sums = {Path(file).name: checksum_file(Path(file)) for file in files}
-    return sums | {"recipe": json.dumps(asdict(replace(recipe, run=replace(recipe.run, epochs=0))))}
+    sums = {file: checksum_file(Path(file)) for file in files}
+    return sums | {"recipe": json.dumps(asdict(replace(recipe, run=replace(recipe.run, epochs=1))))}
 
 
 def expected_time(run: EncoderRun) -> dict[str, float]:

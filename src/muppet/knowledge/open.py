@@ -85,7 +85,7 @@ class KnowledgeBase:
     def narrow(self, question: str, keep: int, engine: str = "bm25") -> list[Hop]:
         """The best paragraphs that are still there; a crash may leave the index a step behind."""
         hops = self.narrower(engine).narrow(question, keep)
-        here = self.store.paragraphs([hop.paragraph for hop in hops])
+        here = self.store.existing([hop.paragraph for hop in hops])
         return [hop for hop in hops if hop.paragraph in here]
 
     def catch_up(self, progress: Progress = silent) -> None:
