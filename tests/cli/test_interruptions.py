@@ -33,11 +33,18 @@ def running(*arguments: object) -> Iterator[subprocess.Popen[bytes]]:
     """A command under way; whatever happens, it does not outlive the test."""
     pipe = subprocess.PIPE
     command = [*MUPPET, *map(str, arguments)]
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, preexec_fn=_hear_ctrl_c
+    ) as process:
         try:
             yield process
         finally:
             process.kill()
+
+
+def _hear_ctrl_c() -> None:
+    """As in a terminal: a process started in the background is told to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
