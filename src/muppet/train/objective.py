@@ -24,16 +24,33 @@ class _Read:
     present: Tensor  # (P, S)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The questions as the samples' chains, up to some hop, have reformulated them."""
+
+    samples: NDArray[np.int64]  # (N,), those whose chains reach so far
+    prefixes: NDArray[np.int64]  # (V, 1 + hops), the distinct (question, paragraphs...)
+    which: NDArray[np.int64]  # (N,), each sample's prefix
+    vectors: Tensor  # (V, D)
+
+
 def batch_loss(
     encoder: Encoder, batch: TrainingBatch, config: ObjectiveConfig
 ) -> tuple[Tensor, dict[str, float]]:
     """The sum over hops, and its parts by name."""
     read = _read(encoder, batch)
+    hops = batch.chain.shape[1]
     parts: dict[str, Tensor] = {}
-    for hop in range(batch.chain.shape[1]):
-        parts |= _hop_losses(encoder, batch, read, hop, config)
-    if config.stop_weight and encoder.config.hops > 1:
-        parts["stop"] = config.stop_weight * _stop_loss(encoder, batch, read)
+    ends: list[_Asked] = []
+    stops = bool(config.stop_weight) and encoder.config.hops > 1
+    for hop in range(hops + 1 if stops else hops):
+        asked = _ask(encoder, batch, read, hop)
+        if hop < hops:
+            parts |= _hop_losses(encoder, batch, read, asked, config)
+        if hop > 0:
+            ends.append(asked)
+    if stops:
+        parts["stop"] = config.stop_weight * _stop_loss(encoder, batch, ends)
     total = torch.stack(list(parts.values())).sum()
     return total, {name: float(part.detach()) for name, part in parts.items()}
 
@@ -63,19 +80,29 @@ def _stacked(parts: list[Tensor]) -> Tensor:
     return torch.cat(filled)
 
 
+def _ask(encoder: Encoder, batch: TrainingBatch, read: _Read, hop: int) -> _Asked:
+    """The questions before a hop, of all samples that have a paragraph for each hop before it."""
+    reach = batch.chain[:, hop - 1] >= 0 if hop else np.ones(len(batch.chain), dtype=bool)
+    samples = np.flatnonzero(reach)
+    rows = np.concatenate([batch.question[samples, None], batch.chain[samples, :hop]], axis=1)
+    prefixes, which = np.unique(rows, axis=0, return_inverse=True)
+    vectors = _questions_after(encoder, read, prefixes)
+    return _Asked(samples, prefixes, which.reshape(-1), vectors)
+
+
 def _hop_losses(
-    encoder: Encoder, batch: TrainingBatch, read: _Read, hop: int, config: ObjectiveConfig
+    encoder: Encoder, batch: TrainingBatch, read: _Read, asked: _Asked, config: ObjectiveConfig
 ) -> dict[str, Tensor]:
-    """The losses of one hop, over the samples whose chains reach it."""
-    here = np.flatnonzero(batch.chain[:, hop] >= 0)
-    prefixes, which = _distinct(batch.question[here], batch.chain[here, :hop])
-    vectors = _questions_after(encoder, read, prefixes)  # (V, D)
+    """The losses of one hop, over the samples whose chains have it."""
+    hop = asked.prefixes.shape[1] - 1
+    has_it = batch.chain[asked.samples, hop] >= 0
+    here = asked.samples[has_it]
     row = torch.from_numpy(batch.chain[here, hop])
     relevance = encoder.relevance_at(hop)
     logits = relevance(
         read.sentences.index_select(0, row),
         read.present.index_select(0, row),
-        vectors.index_select(0, torch.from_numpy(which)),
+        asked.vectors.index_select(0, torch.from_numpy(asked.which[has_it])),
     )
     relevant = torch.from_numpy(batch.relevant[here, hop])
     question = torch.from_numpy(batch.question[here])
@@ -84,22 +111,24 @@ def _hop_losses(
         ranked = losses.ranking(logits, relevant, question, config.margin)
         parts[f"ranking_{hop + 1}"] = config.ranking_weight * ranked
     if config.in_batch_weight:
-        right, allowed = _in_batch_targets(batch, prefixes)
+        right, allowed = _in_batch_targets(batch, asked.prefixes)
+        some = right.any(axis=1)  # after a wrong paragraph nothing is right
+        vectors = asked.vectors.index_select(0, torch.from_numpy(np.flatnonzero(some)))
         every = relevance.of_all(read.sentences, read.present, vectors)  # (V, P)
-        contrast = losses.in_batch(every, torch.from_numpy(right), torch.from_numpy(allowed))
+        contrast = losses.in_batch(
+            every, torch.from_numpy(right[some]), torch.from_numpy(allowed[some])
+        )
         parts[f"in_batch_{hop + 1}"] = config.in_batch_weight * contrast
     return parts
 
 
-def _stop_loss(encoder: Encoder, batch: TrainingBatch, read: _Read) -> Tensor:
+def _stop_loss(encoder: Encoder, batch: TrainingBatch, ends: list[_Asked]) -> Tensor:
     """After every hop of every sample: is the evidence complete?"""
     logits, complete = [], []
-    for hop in range(batch.chain.shape[1]):
-        here = np.flatnonzero(batch.chain[:, hop] >= 0)
-        prefixes, which = _distinct(batch.question[here], batch.chain[here, : hop + 1])
-        vectors = _questions_after(encoder, read, prefixes)
-        logits.append(encoder.is_complete(vectors).index_select(0, torch.from_numpy(which)))
-        complete.append(torch.from_numpy(batch.complete[here, hop]))
+    for hop, asked in enumerate(ends):
+        of_prefix = encoder.is_complete(asked.vectors)
+        logits.append(of_prefix.index_select(0, torch.from_numpy(asked.which)))
+        complete.append(torch.from_numpy(batch.complete[asked.samples, hop]))
     return losses.stopping(torch.cat(logits), torch.cat(complete))
 
 
@@ -117,15 +146,6 @@ def _questions_after(encoder: Encoder, read: _Read, prefixes: NDArray[np.int64])
 def _chosen(texts: Encoded, rows: Tensor) -> Encoded:
     """Some texts, perhaps repeated; index_select, whose gradient is far faster than indexing's."""
     return Encoded(*(part.index_select(0, rows) for part in texts))
-
-
-def _distinct(
-    question: NDArray[np.int64], chain: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct (question, paragraphs...) rows, and which of them each sample has."""
-    rows = np.concatenate([question[:, None], chain], axis=1)
-    prefixes, which = np.unique(rows, axis=0, return_inverse=True)
-    return prefixes, which.reshape(-1)
 
 
 def _in_batch_targets(
