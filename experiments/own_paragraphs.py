@@ -58,13 +58,14 @@ def lexical_pairs(knowledge: KnowledgeBase, engine: str, data: TrainingData) -> 
     """Whether the two best of a question's own paragraphs are its gold ones."""
     verdicts = {}
     for question in data.questions:
-        own = {data.paragraphs[row].title for row in (*question.gold, *question.distractors)}
-        gold = {data.paragraphs[row].title for row in question.gold}
-        hops = knowledge.narrow(question.text, DEEP, engine)
-        found = knowledge.store.paragraphs([hop.paragraph for hop in hops])
-        titles = [found[hop.paragraph].title for hop in hops]
-        best = [title for title in dict.fromkeys(titles) if title in own][:2]
-        verdicts[question.id] = set(best) == gold
+        own = {
+            number: row
+            for row in (*question.gold, *question.distractors)
+            for number in knowledge.store.by_title(data.paragraphs[row].title)
+        }
+        hops = knowledge.narrower(engine).narrow(question.text, DEEP)
+        best = [own[hop.paragraph] for hop in hops if hop.paragraph in own][:2]
+        verdicts[question.id] = set(best) == set(question.gold)
     return verdicts
 
 

@@ -87,12 +87,17 @@ class EncoderConfig:
     """The encoder (checklist 8-15). One hop has no reformulation; more than two share the last's.
 
     `granularity` is sentence or paragraph; `attention` is the paper's form or the released one.
+    Two settings are not in the paper: `pooling` by mean instead of max, and `skip`, which adds the
+    contextual input (of size `dim`) to the BiGRU's states and the question to its reformulation,
+    so that a pretrained input's own similarity is where training starts from.
     """
 
     dim: int = 1024
     hops: int = 2
     granularity: str = "sentence"
     attention: str = "paper"
+    pooling: str = "max"
+    skip: bool = False
     dropout: float = 0.2
     word_vectors: bool = True
     characters: CharacterConfig = field(default_factory=CharacterConfig)

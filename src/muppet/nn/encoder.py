@@ -15,12 +15,21 @@ from muppet.errors import ConfigError
 from muppet.nn.arrays import TensorBatch
 from muppet.nn.attention import FORMS
 from muppet.nn.embedding import TokenEmbedding
-from muppet.nn.pooling import max_over_sentences, max_over_text
+from muppet.nn.pooling import (
+    max_over_sentences,
+    max_over_text,
+    mean_over_sentences,
+    mean_over_text,
+)
 from muppet.nn.recurrent import BiGRU
 from muppet.nn.reformulate import Reformulated, Reformulation
 from muppet.nn.relevance import Relevance
 
 GRANULARITIES = ("sentence", "paragraph")
+POOLINGS = {
+    "max": (max_over_text, max_over_sentences),
+    "mean": (mean_over_text, mean_over_sentences),
+}
 
 
 class Encoded(NamedTuple):
@@ -37,6 +46,9 @@ class Encoder(nn.Module):
         super().__init__()
         _require(config.granularity, GRANULARITIES, "encoder.granularity")
         _require(config.attention, FORMS, "encoder.attention")
+        _require(config.pooling, tuple(POOLINGS), "encoder.pooling")
+        _require_skip(config, embedding)
+        self._over_text, self._over_sentences = POOLINGS[config.pooling]
         self.config = config
         self.embedding = embedding
         self.recurrent = BiGRU(embedding.size, config.dim, config.dropout)
@@ -47,12 +59,15 @@ class Encoder(nn.Module):
 
     def read(self, batch: TensorBatch) -> Encoded:
         """Token states of questions or paragraphs: the same weights for both (checklist 11)."""
-        states = self.recurrent(self.embedding(batch), batch.lengths)
+        embedded = self.embedding(batch)
+        states = self.recurrent(embedded, batch.lengths)
+        if self.config.skip:
+            states = states + embedded[:, :, -self.config.dim :]  # the contextual part comes last
         return Encoded(states, batch.mask)
 
     def question(self, read: Encoded) -> Tensor:
         """One vector a question: (B, D)"""
-        return max_over_text(read.states, read.mask)
+        return self._over_text(read.states, read.mask)
 
     def sentences(self, read: Encoded, batch: TensorBatch) -> tuple[Tensor, Tensor]:
         """One vector a sentence, and which sentences are there: (B, S, D), (B, S).
@@ -60,14 +75,18 @@ class Encoder(nn.Module):
         At paragraph level a paragraph is one long sentence.
         """
         if self.config.granularity == "paragraph":
-            return max_over_text(*read)[:, None], batch.mask.any(dim=1, keepdim=True)
+            return self._over_text(*read)[:, None], batch.mask.any(dim=1, keepdim=True)
         count = batch.sentences.shape[1]
-        return max_over_sentences(read.states, batch.segments, count), batch.sentences
+        return self._over_sentences(read.states, batch.segments, count), batch.sentences
 
     def reformulate(self, question: Encoded, chain: Encoded) -> Reformulated:
         """The next question, from the question and all paragraphs of the chain so far."""
         out: Reformulated = self.reformulation(*question, *chain)
-        return out
+        return (
+            out._replace(question=out.question + self.question(question))
+            if self.config.skip
+            else out
+        )
 
     def relevance_at(self, hop: int) -> Relevance:
         """The weights of a hop, counted from 0; hops past the last trained one share its."""
@@ -97,3 +116,12 @@ def count_parameters(module: nn.Module) -> int:
 def _require(value: str, allowed: tuple[str, ...], where: str) -> None:
     if value not in allowed:
         raise ConfigError(f"{where} must be one of {', '.join(allowed)}, not {value!r}.")
+
+
+def _require_skip(config: EncoderConfig, embedding: TokenEmbedding) -> None:
+    size = embedding.contextual.source.size if embedding.contextual else 0
+    if config.skip and size != config.dim:
+        raise ConfigError(
+            f"encoder.skip adds the contextual input to the states, so encoder.dim must be its "
+            f"size, {size}, not {config.dim}."
+        )

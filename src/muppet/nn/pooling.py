@@ -1,4 +1,4 @@
-"""Max-pooling over a text, and over each of its sentences (checklist 12)."""
+"""Pooling over a text, and over each of its sentences: max (checklist 12), or mean (ours)."""
 
 from torch import Tensor
 
@@ -16,3 +16,19 @@ def max_over_sentences(states: Tensor, segments: Tensor, count: int) -> Tensor:
     pooled = states.new_zeros(states.shape[0], count + 1, states.shape[2])
     index = segments[:, :, None].expand_as(states)
     return pooled.scatter_reduce(1, index, states, "amax", include_self=False)[:, :count]
+
+
+def mean_over_text(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean state: (B, T, D), (B, T) -> (B, D)"""
+    weights = mask[:, :, None].to(states)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+
+
+def mean_over_sentences(states: Tensor, segments: Tensor, count: int) -> Tensor:
+    """The same for each sentence: (B, T, D), (B, T) -> (B, S, D); an empty sentence gives zeros."""
+    index = segments[:, :, None]
+    shape = (states.shape[0], count + 1, states.shape[2])
+    total = states.new_zeros(shape).scatter_add(1, index.expand_as(states), states)
+    ones = states.new_ones(*states.shape[:2], 1)
+    number = states.new_zeros(*shape[:2], 1).scatter_add(1, index, ones)
+    return (total / number.clamp(min=1))[:, :count]
