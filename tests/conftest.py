@@ -1,6 +1,8 @@
 """Tests never reach the network, and hypothesis behaves the same on every machine."""
 
 import socket
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,18 @@ settings.register_profile(
 settings.load_profile("muppet")
 
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """torch's threads get in each other's way where tests run side by side."""
+    torch = sys.modules.get("torch")  # only where a test has imported it: that takes seconds
+    before = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    yield
+    if torch:
+        torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)

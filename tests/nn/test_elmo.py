@@ -1,7 +1,7 @@
 """ELMo from its published files (checklist 10)."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,6 @@ LONGEST = 12
 
 Floats = NDArray[Any]
 Arrays = dict[str, Floats]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def tiny_options() -> dict[str, Any]:

@@ -1,23 +1,13 @@
 """Max-pooling over texts and over sentences (checklist 12)."""
 
 import math
-from collections.abc import Iterator
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from muppet.nn.pooling import max_over_sentences, max_over_text
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def random_states(*shape: int, seed: int) -> Tensor:

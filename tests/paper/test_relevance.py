@@ -1,7 +1,6 @@
 """The relevance of a paragraph, and the search vector that ranks as it does (checklist 13, 14)."""
 
 import math
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -12,14 +11,6 @@ from torch import Tensor
 from muppet.nn.relevance import Relevance
 
 Vector = list[float]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def random_relevance(dim: int, seed: int) -> Relevance:

@@ -1,7 +1,7 @@
 """The losses, by hand and by their gradients (checklist 16, 34)."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -10,14 +10,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from muppet.train.losses import cross_entropy, in_batch, ranking, stopping
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def sigmoid(value: float) -> float:

@@ -1,6 +1,5 @@
 """From samples to the loss: hops, reformulated questions, in-batch targets (checklist 16, 34)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -30,14 +29,6 @@ SENTENCES = (
     ("Bergen has rain.", " Much of it."),
     ("The captain sailed south.",),
 )
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def model_of(hops: int = 2) -> Model:

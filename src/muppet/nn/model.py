@@ -73,11 +73,12 @@ def load_model(directory: Path) -> Model:
 
 def trained_weights(encoder: nn.Module) -> dict[str, Tensor]:
     """The weights that training changes; the rest comes from the pretrained files again."""
-    return {
-        name: parameter.detach()
-        for name, parameter in encoder.named_parameters()
-        if parameter.requires_grad
-    }
+    return {name: parameter.detach() for name, parameter in trained_parameters(encoder).items()}
+
+
+def trained_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that training changes, by their names."""
+    return {name: p for name, p in module.named_parameters() if p.requires_grad}
 
 
 def load_weights(encoder: nn.Module, weights: Mapping[str, Tensor]) -> None:

@@ -12,6 +12,7 @@ from transformers.utils import logging
 from muppet.config import ContextualConfig
 from muppet.errors import ConfigError
 from muppet.nn.arrays import TensorBatch
+from muppet.nn.pooling import mean_over_sentences
 
 
 def transformer_directory(path: str) -> Path:
@@ -81,9 +82,4 @@ def _require_between(setting: str, value: int, least: int, most: int) -> None:
 
 def mean_of_pieces(states: Tensor, piece_tokens: Tensor, width: int) -> Tensor:
     """(B, P, D), (B, P) -> (B, T, D); a token without a piece gets zeros."""
-    index = torch.where(piece_tokens < 0, width, piece_tokens)[:, :, None]  # (B, P, 1)
-    shape = (states.shape[0], width + 1, states.shape[2])
-    total = states.new_zeros(shape).scatter_add(1, index.expand_as(states), states)
-    ones = states.new_ones(states.shape[0], states.shape[1], 1)
-    count = states.new_zeros(*shape[:2], 1).scatter_add(1, index, ones)
-    return (total / count.clamp(min=1))[:, :width]
+    return mean_over_sentences(states, torch.where(piece_tokens < 0, width, piece_tokens), width)

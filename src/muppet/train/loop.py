@@ -20,7 +20,7 @@ from muppet.artifact import (
 )
 from muppet.config import OptimiserConfig
 from muppet.errors import ConfigError
-from muppet.nn.model import load_weights, trained_weights
+from muppet.nn.model import load_weights, trained_parameters, trained_weights
 
 KIND = "training checkpoint"
 FORMAT = 1
@@ -60,10 +60,6 @@ def make_optimiser(encoder: nn.Module, config: OptimiserConfig) -> torch.optim.O
     if pretrained:
         groups.append({"params": pretrained, "lr": config.contextual_rate})
     return torch.optim.AdamW(groups, weight_decay=config.weight_decay)
-
-
-def trained_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
-    return {name: p for name, p in module.named_parameters() if p.requires_grad}
 
 
 def set_rate(optimiser: torch.optim.Optimizer, config: OptimiserConfig, done: float) -> None:

@@ -19,7 +19,14 @@ from muppet.corpus.files import open_file
 from muppet.domain import Progress
 from muppet.errors import ConfigError
 from muppet.nn.encoder import Encoder, count_parameters
-from muppet.nn.model import Model, load_weights, new_model, save_model, trained_weights
+from muppet.nn.model import (
+    Model,
+    load_weights,
+    new_model,
+    save_model,
+    trained_parameters,
+    trained_weights,
+)
 from muppet.text.tokens import words
 from muppet.text.vectors import WordVectors, read_vectors
 from muppet.train.batches import Texts, TrainingBatch, make_training_batch
@@ -184,8 +191,8 @@ def training_step(
     optimiser.zero_grad(set_to_none=True)
     loss, parts = batch_loss(run.encoder, batch, run.recipe.objective)
     loss.backward()  # type: ignore[no-untyped-call]
-    parameters = [p for p in run.encoder.parameters() if p.requires_grad]
-    nn.utils.clip_grad_norm_(parameters, run.recipe.optimiser.clip)
+    parameters = trained_parameters(run.encoder)
+    nn.utils.clip_grad_norm_(parameters.values(), run.recipe.optimiser.clip)
     optimiser.step()
     return {"loss": float(loss.detach()), **parts}
 
