@@ -1,7 +1,6 @@
 """The contextual input: a transformer or ELMo in one slot (checklist 10)."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,12 +31,8 @@ TEXT = "The stations was."
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def seeded() -> None:
     torch.manual_seed(10)
-    yield
-    torch.set_num_threads(before)
 
 
 def write_bert(directory: Path, positions: int = POSITIONS) -> Path:

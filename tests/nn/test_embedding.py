@@ -1,7 +1,5 @@
 """token = [word vector ; characters ; contextual] (checklist 8-10)."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -23,12 +21,8 @@ VECTORS = WordVectors(
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def seeded() -> None:
     torch.manual_seed(9)
-    yield
-    torch.set_num_threads(before)
 
 
 def embedding(vectors: WordVectors | None = VECTORS, filters: int = 4) -> TokenEmbedding:

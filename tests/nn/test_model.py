@@ -1,6 +1,5 @@
 """A trained encoder as a directory: what is saved is what is loaded."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,12 +34,8 @@ VECTORS = WordVectors(
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def seeded() -> None:
     torch.manual_seed(5)
-    yield
-    torch.set_num_threads(before)
 
 
 def model_of(config: EncoderConfig = CONFIG, vectors: WordVectors | None = VECTORS) -> Model:

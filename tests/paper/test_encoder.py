@@ -1,6 +1,5 @@
 """The whole retrieval network: one encoder for questions and paragraphs (checklist 8-15)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -33,12 +32,8 @@ QUESTIONS = ["Who founded it? And when?", "Why", "Where was the captain of the s
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def seeded() -> None:
     torch.manual_seed(12)
-    yield
-    torch.set_num_threads(before)
 
 
 def loud(config: EncoderConfig = TINY) -> Model:

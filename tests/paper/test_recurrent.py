@@ -1,7 +1,5 @@
 """The BiGRU, its variational dropout and how its weights begin (checklist 11)."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,12 +10,8 @@ LENGTHS = [5, 1, 3, 7]
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def seeded() -> None:
     torch.manual_seed(11)
-    yield
-    torch.set_num_threads(before)
 
 
 def bidirectional_twin(ours: BiGRU) -> nn.GRU:

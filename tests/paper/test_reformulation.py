@@ -1,7 +1,6 @@
 """Bi-attention and the reformulated question (checklist 15)."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -19,12 +18,8 @@ Floats = NDArray[np.float64]
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+def seeded() -> None:
     torch.manual_seed(15)
-    yield
-    torch.set_num_threads(before)
 
 
 def randomised(module: torch.nn.Module) -> None:
