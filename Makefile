@@ -46,5 +46,5 @@ clean:  ## remove .venv and all caches
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) '.[evaluate,train,serve,dev]'
+	$(PIP) '.[all,evaluate,train,serve,dev]'
 	@touch $@

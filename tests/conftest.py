@@ -15,6 +15,7 @@ settings.register_profile(
 settings.load_profile("muppet")
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(Path(__file__).parent))  # for `tiny_bert`, `random_model`
 
 
 @pytest.fixture(autouse=True)

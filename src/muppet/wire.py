@@ -18,6 +18,7 @@ def chain_to_json(
             "title": paragraphs[hop.paragraph].title,
             "source": paragraphs[hop.paragraph].source,
             "score": hop.score,
+            "sentence": hop.sentence,
             "rank_for_question": ranks.get(hop.paragraph),
             "text": paragraphs[hop.paragraph].text,
         }
@@ -31,10 +32,14 @@ def search_to_json(
     paragraphs: Mapping[int, Paragraph],
     ranks: Mapping[int, int],
     seconds: Mapping[str, float],
+    scores: Sequence[float] | None = None,
 ) -> Json:
-    """What `search --json` prints."""
-    return {
+    """What `search --json` prints; `scores` are what the chains were ranked by."""
+    content: Json = {
         "question": question,
         "chains": [chain_to_json(chain, paragraphs, ranks) for chain in chains],
         "seconds": dict(seconds),
     }
+    if scores is not None:
+        content["scores"] = list(scores)
+    return content

@@ -50,6 +50,7 @@ def test_search_prints_chains_of_paragraphs(tmp_path: Path, retriever: str) -> N
         "paragraph": "zebra",
         "title": "Zebra",
         "source": str(tmp_path / "zoo.jsonl"),
+        "sentence": None,
         "rank_for_question": 1,
         "text": "The zebra lives in the zebrahouse.",
     }
@@ -119,7 +120,7 @@ def test_evaluate_writes_a_page(tmp_path: Path, questions: Path) -> None:
 def test_evaluate_without_a_model_asks_for_lexical(tmp_path: Path, questions: Path) -> None:
     outcome = muppet("evaluate", make_zoo(tmp_path), questions)
     assert outcome.code == 2
-    assert "add --lexical" in outcome.err
+    assert "add --retrieval for chains, or --lexical" in outcome.err
 
 
 def test_score_prints_the_benchmark_s_numbers(tmp_path: Path, questions: Path) -> None:

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from muppet.config import CorpusConfig
 from muppet.corpus.store import Store, create_store
-from muppet.corpus.writer import Staging
+from muppet.corpus.writer import Staging, remove_documents
 from muppet.domain import Document
 from muppet.errors import ArtifactError
 
@@ -89,6 +90,16 @@ def test_the_store_counts_what_it_holds(store: Store) -> None:
     assert (store.count_documents(), store.count_paragraphs()) == (3, 5)
     assert store.sources() == [("birds.txt", 1), ("films.txt", 1), ("languages.txt", 1)]
     assert [number for number, _, _ in store.texts()] == [1, 2, 3, 4, 5]
+    store.close()
+
+
+def test_the_numbers_of_all_paragraphs_are_there_in_order(path: Path, store: Store) -> None:
+    assert store.numbers().tolist() == [1, 2, 3, 4, 5]
+    assert store.numbers().dtype == np.int64
+    remove_documents(path, ["C#"])
+    assert store.numbers().tolist() == [1, 2, 3, 5]
+    remove_documents(path, ["owl", "film"])
+    assert store.numbers().tolist() == []
     store.close()
 
 

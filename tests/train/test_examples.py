@@ -403,3 +403,11 @@ def test_one_seed_gives_one_epoch() -> None:
 def test_a_dataset_without_a_weight_is_an_error_that_names_it(weights: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match="squad"):
         draw_epoch(bag({"squad": [5]}), weights, np.random.default_rng(0), 2)
+
+
+def test_wrong_chains_may_be_more_or_fewer_than_the_paper_s_two() -> None:
+    for wrong in (0, 1, 5):
+        rng = np.random.default_rng(0)
+        samples = chain_samples(0, FOUR_HOPS, rng, flipped=False, wrong_chains=wrong)
+        assert len(samples) == 1 + wrong
+        assert samples[0].complete[-1] and not any(one.complete[-1] for one in samples[1:])

@@ -28,14 +28,19 @@ def doubles(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.double)
 
 
-@pytest.mark.parametrize("loss", [cross_entropy, stopping])
-def test_cross_entropy_is_the_mean_minus_log_probability_checklist_16(
-    loss: Callable[[Tensor, Tensor], Tensor],
-) -> None:
+def test_cross_entropy_is_the_mean_minus_log_probability_checklist_16() -> None:
     logits, truth = [0.3, -1.2, 2.0], [1, 0, 0]
     expected = -(math.log(sigmoid(0.3)) + math.log(1 - sigmoid(-1.2)) + math.log(1 - sigmoid(2.0)))
-    assert loss(doubles(*logits), booleans(*truth)).item() == pytest.approx(expected / 3)
-    assert loss(torch.tensor(logits), booleans(*truth)).item() == pytest.approx(expected / 3)
+    found = cross_entropy(doubles(*logits), booleans(*truth))
+    assert found.item() == pytest.approx(expected / 3)
+
+
+def test_both_answers_of_the_stop_head_weigh_the_same_checklist_34() -> None:
+    found = stopping(doubles(0.3, -1.2, 2.0), booleans(1, 0, 0)).item()
+    yes = -math.log(sigmoid(0.3))
+    no = -(math.log(1 - sigmoid(-1.2)) + math.log(1 - sigmoid(2.0))) / 2
+    assert found == pytest.approx((yes + no) / 2)
+    assert stopping(doubles(0.3), booleans(1)).item() == pytest.approx(yes)
 
 
 def ranking_by_hand(

@@ -1,4 +1,4 @@
-"""Commands that write a knowledge base: index, remove."""
+"""Commands that write a knowledge base: index, remove, encode, compact."""
 
 import json
 from dataclasses import asdict
@@ -71,6 +71,57 @@ def remove(kb: Path, ids: tuple[str, ...], as_json: bool) -> None:
         click.echo(json.dumps({"documents": len(set(ids)), "paragraphs": paragraphs}))
     else:
         click.echo(f"{kb}: {len(set(ids)):,} removed, and with them {paragraphs:,} paragraphs.")
+
+
+@click.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.option(
+    "--model", type=click.Path(path_type=Path), help="An exported model [default: the KB's last]."
+)
+@click.option("--dtype", type=click.Choice(["int8", "float16", "float32"]), default="int8",
+              show_default=True, help="How vectors are stored.")  # fmt: skip
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 256))
+@click.option("--again", is_flag=True, help="Encode everything anew.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def encode(
+    kb: Path, model: Path | None, dtype: str, threads: int, again: bool, as_json: bool
+) -> None:
+    """Compute the sentence vectors of KB that multi-hop search needs.
+
+    Only new and changed paragraphs are encoded. Stopped, the same command goes on where it was.
+    """
+    from muppet.knowledge.encode import encode_knowledge
+
+    progress = ProgressLine()
+    summary = encode_knowledge(
+        kb, model, dtype=dtype, threads=threads, again=again, progress=progress
+    )
+    progress.close()
+    if as_json:
+        click.echo(json.dumps(asdict(summary)))
+    else:
+        click.echo(
+            f"{kb}: {summary.encoded:,} paragraphs encoded, {summary.unchanged:,} unchanged; "
+            f"{summary.rows:,} vectors."
+        )
+
+
+@click.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def compact(kb: Path, as_json: bool) -> None:
+    """Drop the vectors of paragraphs that have been removed from KB."""
+    from muppet.knowledge.encode import compact_knowledge
+
+    summaries = compact_knowledge(kb)
+    if as_json:
+        click.echo(json.dumps({name: asdict(one) for name, one in summaries.items()}))
+        return
+    for name, one in summaries.items():
+        saved = (one.bytes_before - one.bytes_after) / 1e6
+        click.echo(f"{kb / name}: {one.dropped:,} paragraphs dropped, {saved:.1f} MB saved.")
+    if not summaries:
+        click.echo(f"{kb} has no vectors, so there is nothing to compact.")
 
 
 class _BrokenReport:

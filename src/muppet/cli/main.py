@@ -15,7 +15,9 @@ from muppet.errors import MuppetError
 COMMANDS = {
     "index": ("build", "Read documents into a knowledge base."),
     "remove": ("build", "Take documents out of a knowledge base."),
-    "search": ("ask", "Find the paragraphs that speak of a question."),
+    "encode": ("build", "Compute the sentence vectors of a knowledge base."),
+    "compact": ("build", "Drop the vectors of removed paragraphs."),
+    "search": ("ask", "Find the chains of paragraphs that a question needs."),
     "info": ("ask", "What a knowledge base holds, and how it was made."),
     "config": ("ask", "Print all settings with their defaults, as TOML."),
     "score": ("evaluate", "Score predictions exactly as the benchmark does."),
@@ -65,7 +67,7 @@ def cli() -> None:
 def run() -> NoReturn:
     """The entry point of `muppet`."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="muppet", standalone_mode=False)
     except MuppetError as error:
         click.echo(f"muppet: {error}", err=True)
         sys.exit(2)

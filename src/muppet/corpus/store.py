@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muppet.domain import Paragraph
 from muppet.errors import ArtifactError
@@ -152,6 +153,11 @@ class Store:
             rows = self.connection.execute(f"{_COLUMNS} WHERE p.number IN ({marks})", some)
             found |= {row[0]: _paragraph(row) for row in rows}
         return found
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of all paragraphs, ascending."""
+        rows = self.connection.execute("SELECT number FROM paragraphs ORDER BY number")
+        return np.fromiter((number for (number,) in rows), dtype=np.int64)
 
     def existing(self, numbers: Sequence[int]) -> set[int]:
         """Those of the numbers that have not been removed."""

@@ -4,8 +4,6 @@ import bz2
 import gzip
 import json
 import lzma
-import re
-import string
 from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,14 +17,13 @@ import zstandard
 from muppet.corpus.files import decode, open_file
 from muppet.domain import SentenceRef
 from muppet.errors import CorpusError, QuestionError
+from muppet.text.normalise import normalise as normalise
 
 Kind = TypeVar("Kind")
 
 AnswerScorer = Callable[[str, Sequence[str]], "Scores"]
 """Scores a predicted answer against all the gold answers of its question."""
 
-_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLE = re.compile(r"\b(?:the|an|a)\b")
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 _JSON_WORDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
@@ -58,12 +55,6 @@ class Scores:
 
 NOTHING = Scores(em=0.0, f1=0.0, precision=0.0, recall=0.0)
 """What a missing prediction scores."""
-
-
-def normalise(text: str) -> str:
-    """Lower case, then no ASCII punctuation, then no articles, then single spaces."""
-    bare = text.lower().translate(_WITHOUT_PUNCTUATION)
-    return " ".join(_ARTICLE.sub(" ", bare).split())
 
 
 def hotpot_scores(prediction: str, answers: Sequence[str]) -> Scores:

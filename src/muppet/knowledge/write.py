@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -170,7 +170,7 @@ def _unmake(directory: Path, *, keep_directory: bool) -> None:
 
 
 def _require_config(kb: KnowledgeBase, config: Config | None) -> None:
-    if config is not None and config != kb.config:
+    if config is not None and replace(config, retrieve=kb.config.retrieve) != kb.config:
         raise ConfigError(
             f"{kb.directory} was made with other settings, and they cannot change under its "
             "documents. Leave --config out, or index into a new knowledge base."

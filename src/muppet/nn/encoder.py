@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from muppet.config import EncoderConfig
 from muppet.errors import ConfigError
@@ -23,13 +24,10 @@ from muppet.nn.pooling import (
 )
 from muppet.nn.recurrent import BiGRU
 from muppet.nn.reformulate import Reformulated, Reformulation
-from muppet.nn.relevance import Relevance
+from muppet.nn.relevance import SHARPNESS, Relevance
 
 GRANULARITIES = ("sentence", "paragraph")
-POOLINGS = {
-    "max": (max_over_text, max_over_sentences),
-    "mean": (mean_over_text, mean_over_sentences),
-}
+NETWORKS = ("recurrent", "transformer")
 
 
 class Encoded(NamedTuple):
@@ -40,34 +38,44 @@ class Encoded(NamedTuple):
 
 
 class Encoder(nn.Module):
-    """The networks of retrieval, and the steps they are used in."""
+    """The networks of retrieval, and the steps they are used in.
+
+    The paper's network is recurrent. The transformer network has no BiGRU and no bi-attention: its
+    own attention, which is pretrained, does the work of both (`reread` instead of `reformulate`).
+    """
 
     def __init__(self, config: EncoderConfig, embedding: TokenEmbedding) -> None:
         super().__init__()
-        _require(config.granularity, GRANULARITIES, "encoder.granularity")
-        _require(config.attention, FORMS, "encoder.attention")
-        _require(config.pooling, tuple(POOLINGS), "encoder.pooling")
-        _require_skip(config, embedding)
-        self._over_text, self._over_sentences = POOLINGS[config.pooling]
+        require_one_of(config.granularity, GRANULARITIES, "encoder.granularity")
+        require_one_of(config.attention, FORMS, "encoder.attention")
+        require_one_of(config.network, NETWORKS, "encoder.network")
         self.config = config
         self.embedding = embedding
-        self.recurrent = BiGRU(embedding.size, config.dim, config.dropout)
-        self.relevance = nn.ModuleList(Relevance(config.dim) for _ in range(config.hops))
+        self.rereads = config.network == "transformer"
+        if self.rereads:
+            require_only_contextual("encoder", config.dim, embedding)
+        else:
+            self.recurrent = BiGRU(embedding.size, config.dim, config.dropout)
+        self.relevance = nn.ModuleList(
+            Relevance(config.dim, unit=self.rereads) for _ in range(config.hops)
+        )
         if config.hops > 1:
-            self.reformulation = Reformulation(config.dim, config.attention, config.dropout)
             self.stop = nn.Linear(config.dim, 1)
+            if not self.rereads:
+                self.reformulation = Reformulation(config.dim, config.attention, config.dropout)
 
     def read(self, batch: TensorBatch) -> Encoded:
         """Token states of questions or paragraphs: the same weights for both (checklist 11)."""
-        embedded = self.embedding(batch)
-        states = self.recurrent(embedded, batch.lengths)
-        if self.config.skip:
-            states = states + embedded[:, :, -self.config.dim :]  # the contextual part comes last
+        states = self.embedding(batch)
+        if not self.rereads:
+            states = self.recurrent(states, batch.lengths)
         return Encoded(states, batch.mask)
 
     def question(self, read: Encoded) -> Tensor:
         """One vector a question: (B, D)"""
-        return self._over_text(read.states, read.mask)
+        if self.rereads:
+            return normalize(mean_over_text(*read), dim=-1)
+        return max_over_text(*read)
 
     def sentences(self, read: Encoded, batch: TensorBatch) -> tuple[Tensor, Tensor]:
         """One vector a sentence, and which sentences are there: (B, S, D), (B, S).
@@ -75,18 +83,24 @@ class Encoder(nn.Module):
         At paragraph level a paragraph is one long sentence.
         """
         if self.config.granularity == "paragraph":
-            return self._over_text(*read)[:, None], batch.mask.any(dim=1, keepdim=True)
+            return self.question(read)[:, None], batch.mask.any(dim=1, keepdim=True)
         count = batch.sentences.shape[1]
-        return self._over_sentences(read.states, batch.segments, count), batch.sentences
+        if self.rereads:
+            means = mean_over_sentences(read.states, batch.segments, count)
+            return normalize(means, dim=-1), batch.sentences
+        return max_over_sentences(read.states, batch.segments, count), batch.sentences
 
     def reformulate(self, question: Encoded, chain: Encoded) -> Reformulated:
         """The next question, from the question and all paragraphs of the chain so far."""
         out: Reformulated = self.reformulation(*question, *chain)
-        return (
-            out._replace(question=out.question + self.question(question))
-            if self.config.skip
-            else out
-        )
+        return out
+
+    def reread(self, batch: TensorBatch) -> Tensor:
+        """The next question, from texts of question and chain in one (`Preparer.joined`).
+
+        It is what became of the question's words, the first sentence, beside the chain: (B, D)
+        """
+        return self.question(Encoded(self.read(batch).states, batch.segments == 0))
 
     def relevance_at(self, hop: int) -> Relevance:
         """The weights of a hop, counted from 0; hops past the last trained one share its."""
@@ -96,7 +110,8 @@ class Encoder(nn.Module):
 
     def is_complete(self, reformulated: Tensor) -> Tensor:
         """The stop head's logit, from the question as the chain has reformulated it: (B,)"""
-        logit: Tensor = self.stop(reformulated)
+        scale = SHARPNESS if self.rereads else 1.0  # unit vectors are too short to tell much apart
+        logit: Tensor = self.stop(scale * reformulated)
         return logit.squeeze(1)
 
 
@@ -113,15 +128,16 @@ def count_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
-def _require(value: str, allowed: tuple[str, ...], where: str) -> None:
+def require_one_of(value: str, allowed: tuple[str, ...], where: str) -> None:
     if value not in allowed:
         raise ConfigError(f"{where} must be one of {', '.join(allowed)}, not {value!r}.")
 
 
-def _require_skip(config: EncoderConfig, embedding: TokenEmbedding) -> None:
+def require_only_contextual(stage: str, dim: int, embedding: TokenEmbedding) -> None:
+    """Refuse a transformer network that has other inputs, or another size than its transformer."""
     size = embedding.contextual.source.size if embedding.contextual else 0
-    if config.skip and size != config.dim:
+    if not size == embedding.size == dim:
         raise ConfigError(
-            f"encoder.skip adds the contextual input to the states, so encoder.dim must be its "
-            f"size, {size}, not {config.dim}."
+            f"{stage}.network = 'transformer' takes its tokens from the contextual input alone: "
+            f"no word vectors, no character filters, and {stage}.dim = {size}, its size."
         )

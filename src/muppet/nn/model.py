@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from muppet.artifact import Manifest, new_artifact, read_manifest
-from muppet.config import EncoderConfig, from_table, to_table
+from muppet.config import EncoderConfig, TextConfig, from_table, to_table
 from muppet.errors import ArtifactError, ConfigError
 from muppet.nn.contextual import make_contextual, make_pieces
 from muppet.nn.embedding import TokenEmbedding
@@ -46,29 +46,53 @@ def save_model(
 ) -> None:
     """Write a model with these weights, whole or not at all."""
     manifest = Manifest(KIND, FORMAT, to_table(model.config), dict(made_from))
+    save_network(directory, manifest, weights, model.alphabet, model.vectors)
+
+
+def save_network(
+    directory: Path,
+    manifest: Manifest,
+    weights: Mapping[str, Tensor],
+    alphabet: Alphabet,
+    vectors: WordVectors | None,
+) -> None:
+    """The directory of any network that reads texts."""
     with new_artifact(directory, manifest) as partial:
         save_file(
             {name: tensor.contiguous() for name, tensor in weights.items()},
             partial / "weights.safetensors",
         )
-        (partial / "alphabet.txt").write_text(model.alphabet.characters, encoding="utf-8")
-        if model.vectors is not None:
-            model.vectors.save(partial / "vectors")
+        (partial / "alphabet.txt").write_text(alphabet.characters, encoding="utf-8")
+        if vectors is not None:
+            vectors.save(partial / "vectors")
 
 
 def load_model(directory: Path) -> Model:
     """A model ready to use: no dropout, no gradients."""
     manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
     config = from_table(EncoderConfig, manifest.config)
+    alphabet, vectors = load_words(directory, config, remake=REMAKE)
+    model = _assemble(config, alphabet, vectors)
+    make_ready(model.encoder, directory)
+    return model
+
+
+def load_words(
+    directory: Path, config: TextConfig, *, remake: str
+) -> tuple[Alphabet, WordVectors | None]:
+    """What a network's directory holds beside its weights."""
     for name in ("weights.safetensors", "alphabet.txt"):
         if not (directory / name).is_file():
-            raise ArtifactError(f"{directory} has lost its {name}. Train again: `{REMAKE}`.")
+            raise ArtifactError(f"{directory} has lost its {name}. Train again: `{remake}`.")
     characters = (directory / "alphabet.txt").read_bytes().decode("utf-8")
     vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
-    model = _assemble(config, Alphabet(characters, config.characters.longest), vectors)
-    load_weights(model.encoder, load_file(directory / "weights.safetensors"))
-    model.encoder.eval().requires_grad_(requires_grad=False)
-    return model
+    return Alphabet(characters, config.characters.longest), vectors
+
+
+def make_ready(network: nn.Module, directory: Path) -> None:
+    """Give a network its trained weights; no dropout, no gradients from now on."""
+    load_weights(network, load_file(directory / "weights.safetensors"))
+    network.eval().requires_grad_(requires_grad=False)
 
 
 def trained_weights(encoder: nn.Module) -> dict[str, Tensor]:
@@ -94,10 +118,18 @@ def load_weights(encoder: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def _assemble(config: EncoderConfig, alphabet: Alphabet, vectors: WordVectors | None) -> Model:
+    embedding, preparer = make_inputs("encoder", config, alphabet, vectors)
+    return Model(config, Encoder(config, embedding), preparer, alphabet, vectors)
+
+
+def make_inputs(
+    stage: str, config: TextConfig, alphabet: Alphabet, vectors: WordVectors | None
+) -> tuple[TokenEmbedding, Preparer]:
+    """How a network's tokens begin, and how texts are made ready for it."""
     if config.word_vectors and vectors is None:
         raise ConfigError(
-            "encoder.word_vectors is on, but no vectors are given. Name a file with "
-            "data.word_vectors, or set encoder.word_vectors = false."
+            f"{stage}.word_vectors is on, but no vectors are given. Name a file with "
+            f"data.word_vectors, or set {stage}.word_vectors = false."
         )
     matrix = vectors.matrix if vectors is not None and config.word_vectors else None
     embedding = TokenEmbedding(
@@ -109,8 +141,9 @@ def _assemble(config: EncoderConfig, alphabet: Alphabet, vectors: WordVectors | 
         make_pieces(config.contextual),
         max_tokens=config.max_tokens,
         with_title=config.title,
+        spells=config.spells,
     )
-    return Model(config, Encoder(config, embedding), preparer, alphabet, vectors)
+    return embedding, preparer
 
 
 def _no_row(_word: str) -> int:

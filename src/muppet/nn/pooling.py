@@ -1,11 +1,15 @@
 """Pooling over a text, and over each of its sentences: max (checklist 12), or mean (ours)."""
 
+import torch
 from torch import Tensor
+
+EMPTY = -1e4
+"""Below any state: what a maximum over nothing starts from."""
 
 
 def max_over_text(states: Tensor, mask: Tensor) -> Tensor:
     """The greatest state in each dimension: (B, T, D), (B, T) -> (B, D)"""
-    return states.masked_fill(~mask[:, :, None], -1e4).amax(dim=1)
+    return states.masked_fill(~mask[:, :, None], EMPTY).amax(dim=1)
 
 
 def max_over_sentences(states: Tensor, segments: Tensor, count: int) -> Tensor:
@@ -13,9 +17,10 @@ def max_over_sentences(states: Tensor, segments: Tensor, count: int) -> Tensor:
 
     `segments` says which sentence a token is in; padding is in sentence S, which is dropped.
     """
-    pooled = states.new_zeros(states.shape[0], count + 1, states.shape[2])
+    nothing = states.new_full((states.shape[0], count + 1, states.shape[2]), EMPTY)
     index = segments[:, :, None].expand_as(states)
-    return pooled.scatter_reduce(1, index, states, "amax", include_self=False)[:, :count]
+    pooled = nothing.scatter_reduce(1, index, states, "amax")[:, :count]
+    return pooled.masked_fill(pooled == EMPTY, 0.0)
 
 
 def mean_over_text(states: Tensor, mask: Tensor) -> Tensor:
@@ -26,9 +31,6 @@ def mean_over_text(states: Tensor, mask: Tensor) -> Tensor:
 
 def mean_over_sentences(states: Tensor, segments: Tensor, count: int) -> Tensor:
     """The same for each sentence: (B, T, D), (B, T) -> (B, S, D); an empty sentence gives zeros."""
-    index = segments[:, :, None]
-    shape = (states.shape[0], count + 1, states.shape[2])
-    total = states.new_zeros(shape).scatter_add(1, index.expand_as(states), states)
-    ones = states.new_ones(*states.shape[:2], 1)
-    number = states.new_zeros(*shape[:2], 1).scatter_add(1, index, ones)
-    return (total / number.clamp(min=1))[:, :count]
+    sentence = torch.arange(count, device=states.device)[None, :, None]
+    within = (segments[:, None, :] == sentence).to(states)  # (B, S, T)
+    return within @ states / within.sum(dim=2, keepdim=True).clamp(min=1)

@@ -5,6 +5,9 @@ from torch import Tensor, nn
 
 from muppet.nn.recurrent import initialise
 
+SHARPNESS = 20.0
+"""A cosine of 1/2 is as likely relevant as not, one of 3/4 nearly certainly."""
+
 
 class Relevance(nn.Module):
     """rel = max_i sigmoid(w1.s_i + w2.(s_i * q) + w3 (s_i.q) + w4.q + b), one hop's weights
@@ -12,17 +15,19 @@ class Relevance(nn.Module):
 
     Everything that holds the sentence is an inner product with the search vector
     w1 + w2 * q + w3 q (checklist 14); the rest, the offset, is the same for all paragraphs.
+    Between `unit` vectors, those of a pretrained transformer, it starts as their cosine.
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, *, unit: bool = False) -> None:
         super().__init__()
         self.sentence = nn.Parameter(torch.zeros(dim))  # w1
         self.product = nn.Parameter(torch.zeros(dim))  # w2
-        self.dot = nn.Parameter(torch.tensor(dim**-0.5))  # w3
+        self.dot = nn.Parameter(torch.tensor(SHARPNESS if unit else dim**-0.5))  # w3
         self.question = nn.Parameter(torch.zeros(dim))  # w4
-        self.bias = nn.Parameter(torch.tensor(0.0))  # b
-        for weights in (self.sentence, self.product, self.question):
-            initialise(weights, dim)
+        self.bias = nn.Parameter(torch.tensor(-SHARPNESS / 2 if unit else 0.0))  # b
+        if not unit:
+            for weights in (self.sentence, self.product, self.question):
+                initialise(weights, dim)
 
     def search_vector(self, question: Tensor) -> Tensor:
         """(B, D) -> (B, D)"""

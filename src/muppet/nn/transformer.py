@@ -57,9 +57,10 @@ class Transformer(nn.Module):
         for block in blocks[len(blocks) - config.tuned :]:
             block.requires_grad_(requires_grad=True)
 
-    def train(self, mode: bool = True) -> Self:
-        """A frozen transformer is never in training: its own dropout would only blur it."""
-        return super().train(mode and self.tuned > 0)
+    def train(self, mode: bool = True) -> Self:  # noqa: ARG002 (torch says how it is called)
+        """Never in training: the dropouts inside a transformer would blur the frozen part and cost
+        a sixth of a tuned one's step. What comes out of it has a dropout of its own."""
+        return super().train(mode=False)
 
     def layers(self, batch: TensorBatch) -> Tensor:
         """(B, P) pieces -> (B, T, L, size), the last L layers"""
@@ -68,7 +69,30 @@ class Transformer(nn.Module):
             attention_mask=batch.piece_mask.long(),
             output_hidden_states=True,
         )
-        stacked = torch.cat(out.hidden_states[-self.depth :], dim=2)  # (B, P, L size)
+        return self._of_tokens(out.hidden_states, batch)
+
+    def layers_and_attention(self, batch: TensorBatch) -> tuple[Tensor, Tensor]:
+        """The layers, and how the last one's attention goes from the words of the first sentence
+        to each token: -> (B, T, L, size), (B, T)"""
+        before = self.model.config._attn_implementation
+        self.model.set_attn_implementation("eager")  # the fused one does not tell
+        out = self.model(
+            input_ids=batch.pieces,
+            attention_mask=batch.piece_mask.long(),
+            output_hidden_states=True,
+            output_attentions=True,
+        )
+        self.model.set_attn_implementation(before)
+        token = torch.arange(batch.words.shape[1])[None, :, None]
+        within = (batch.piece_tokens[:, None, :] == token).float()  # (B, T, P)
+        first = (batch.segments == 0).float()[:, None, :] @ within  # (B, 1, P)
+        weights = first / first.sum(dim=2, keepdim=True).clamp(min=1)
+        of_pieces = weights @ out.attentions[-1].mean(dim=1)  # (B, 1, P)
+        attention = (within @ of_pieces.transpose(1, 2)).squeeze(2)
+        return self._of_tokens(out.hidden_states, batch), attention
+
+    def _of_tokens(self, hidden: tuple[Tensor, ...], batch: TensorBatch) -> Tensor:
+        stacked = torch.cat(hidden[-self.depth :], dim=2)  # (B, P, L size)
         means = mean_of_pieces(stacked, batch.piece_tokens, batch.words.shape[1])
         return means.reshape(*means.shape[:2], self.depth, self.size)
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from muppet.text.prepare import Prepared
 from muppet.text.vocab import Lexicon
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +40,14 @@ class Batch:
 def make_batch(texts: Sequence[Prepared], lexicon: Lexicon) -> Batch:
     """Pad texts to one shape."""
     lengths = np.array([max(len(text.types), 1) for text in texts], dtype=np.int64)
-    types = _padded([text.types for text in texts], 0)
+    types = padded([text.types for text in texts], 0)
     distinct, words = np.unique(types, return_inverse=True)
     mask = np.arange(types.shape[1]) < np.array([[len(text.types)] for text in texts])
     most = max(text.sentences for text in texts)
-    segments = _padded([text.segments for text in texts], most)
+    segments = padded([text.segments for text in texts], most)
     sentences = np.zeros((len(texts), most + 1), dtype=bool)
     np.put_along_axis(sentences, segments, values=True, axis=1)
-    pieces = _padded([text.pieces for text in texts], 0)
+    pieces = padded([text.pieces for text in texts], 0)
     return Batch(
         words=words.reshape(types.shape),
         mask=mask,
@@ -56,17 +59,18 @@ def make_batch(texts: Sequence[Prepared], lexicon: Lexicon) -> Batch:
         characters=lexicon.characters(distinct),
         pieces=pieces,
         piece_mask=np.arange(pieces.shape[1]) < np.array([[len(text.pieces)] for text in texts]),
-        piece_tokens=_padded([text.piece_tokens for text in texts], -1),
+        piece_tokens=padded([text.piece_tokens for text in texts], -1),
         frozen=_padded_layers([text.frozen for text in texts], types.shape[1]),
     )
 
 
-def _padded(rows: Sequence[NDArray[np.int64]], filling: int) -> NDArray[np.int64]:
+def padded(rows: Sequence[NDArray[Scalar]], filling: int) -> NDArray[Scalar]:
+    """Rows of their own lengths as one array, (N, width of the widest): at least 1 wide."""
     width = max([1, *map(len, rows)])
-    padded = np.full((len(rows), width), filling, dtype=np.int64)
-    for row, values in zip(padded, rows, strict=True):
+    whole = np.full((len(rows), width), filling, dtype=rows[0].dtype if rows else np.int64)
+    for row, values in zip(whole, rows, strict=True):
         row[: len(values)] = values
-    return padded
+    return whole
 
 
 def _padded_layers(

@@ -8,6 +8,7 @@ the pretrained vectors (0, the zero vector, if it has none; checklist 8) and its
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,7 @@ class Lexicon:
         self._words: list[str] = []
         self._rows: list[int] = []
         self._characters: list[NDArray[np.int64]] = []
+        self._growing = Lock()
         self._type("")  # type 0: what padding is
 
     def types(self, words: Sequence[str]) -> NDArray[np.int64]:
@@ -77,8 +79,10 @@ class Lexicon:
         known = self._ids.get(word)
         if known is not None:
             return known
-        self._ids[word] = len(self._rows)
-        self._words.append(word)
-        self._rows.append(self._vector_row(word) + 1)
-        self._characters.append(self._alphabet.ids(word))
-        return self._ids[word]
+        with self._growing:
+            if word not in self._ids:
+                self._words.append(word)
+                self._rows.append(self._vector_row(word) + 1)
+                self._characters.append(self._alphabet.ids(word))
+                self._ids[word] = len(self._rows) - 1  # last: others may look it up from now on
+            return self._ids[word]

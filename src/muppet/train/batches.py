@@ -13,7 +13,7 @@ from muppet.text.prepare import Prepared, Preparer
 from muppet.train.examples import ChainSample, TrainingData
 from muppet.train.frozen import FrozenInputs
 
-CHUNK = 32
+CHUNK = 16
 """Paragraphs of similar length that are read together."""
 
 
@@ -32,6 +32,31 @@ class TrainingBatch:
     complete: NDArray[np.bool_]  # (N, H)
     gold: NDArray[np.int64]  # (Q, P), the place of a paragraph in the gold chain; -1: not gold
     is_ordered: NDArray[np.bool_]  # (Q,)
+    texts: "BatchTexts"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTexts:
+    """The batch's questions and paragraphs as they were prepared, to be read together."""
+
+    questions: tuple[Prepared, ...]  # Q
+    paragraphs: tuple[Prepared, ...]  # P
+    preparer: Preparer
+
+    def joined(self, prefixes: NDArray[np.int64]) -> tuple[list[Batch], NDArray[np.int64]]:
+        """Each (question, paragraphs...) as one text, in chunks; and where each text went."""
+        texts = [
+            self.preparer.joined(self.questions[number], [self.paragraphs[row] for row in rows])
+            for number, *rows in prefixes.tolist()
+        ]
+        order = np.argsort([text.size[0] for text in texts], kind="stable")
+        batches = [
+            make_batch(
+                [texts[place] for place in order[first : first + CHUNK]], self.preparer.lexicon
+            )
+            for first in range(0, len(order), CHUNK)
+        ]
+        return batches, np.argsort(order)
 
 
 class Texts:
@@ -71,7 +96,7 @@ def make_training_batch(texts: Texts, samples: Sequence[ChainSample]) -> Trainin
     """The distinct questions and paragraphs of the samples, and who belongs to whom."""
     numbers = sorted({sample.question for sample in samples})
     distinct = {row for sample in samples for row in sample.paragraphs}
-    rows = sorted(distinct, key=lambda row: (len(texts.paragraph(row).types), row))
+    rows = sorted(distinct, key=lambda row: (*texts.paragraph(row).size, row))
     place = {row: position for position, row in enumerate(rows)}
     hops = max(len(sample.paragraphs) for sample in samples)
     shape = (len(samples), hops)
@@ -88,10 +113,15 @@ def make_training_batch(texts: Texts, samples: Sequence[ChainSample]) -> Trainin
             if paragraph in place:
                 gold[position, place[paragraph]] = hop
     lexicon = texts.preparer.lexicon
+    own = BatchTexts(
+        tuple(texts.question(number) for number in numbers),
+        tuple(texts.paragraph(row) for row in rows),
+        texts.preparer,
+    )
     return TrainingBatch(
-        questions=make_batch([texts.question(number) for number in numbers], lexicon),
+        questions=make_batch(own.questions, lexicon),
         paragraphs=tuple(
-            make_batch([texts.paragraph(row) for row in rows[first : first + CHUNK]], lexicon)
+            make_batch(own.paragraphs[first : first + CHUNK], lexicon)
             for first in range(0, len(rows), CHUNK)
         ),
         question=np.array([numbers.index(sample.question) for sample in samples]),
@@ -100,4 +130,5 @@ def make_training_batch(texts: Texts, samples: Sequence[ChainSample]) -> Trainin
         complete=complete,
         gold=gold,
         is_ordered=np.array([texts.data.questions[number].is_ordered for number in numbers]),
+        texts=own,
     )

@@ -19,6 +19,7 @@ from muppet.errors import ConfigError, QuestionError
 SECOND_WRONG, FIRST_WRONG, BOTH_WRONG, OF_ANOTHER_QUESTION = range(4)
 TYPES = (0.35, 0.35, 0.25, 0.05)
 WRONG_PER_QUESTION = 2
+"""Wrong chains for each right one (checklist 17)."""
 
 # Where a wrong paragraph comes from, behind a right one and as the first of its chain.
 DISTRACTOR, RANDOM, REPEATED = range(3)
@@ -42,6 +43,8 @@ class TrainingQuestion:
     """A question with its gold and its distractors, as rows of `TrainingData.paragraphs`.
 
     `gold` is in hop order; where `is_ordered` is false any order of it is right (HotpotQA).
+    `answers` and `support`, sentences as (row, number), are what the reader learns; some
+    benchmarks mark no support.
     """
 
     id: str
@@ -50,6 +53,8 @@ class TrainingQuestion:
     gold: tuple[int, ...]
     distractors: tuple[int, ...]
     is_ordered: bool
+    answers: tuple[str, ...] = ()
+    support: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,12 @@ class ChainSample:
 
 
 def chain_samples(
-    number: int, data: TrainingData, rng: np.random.Generator, *, flipped: bool
+    number: int,
+    data: TrainingData,
+    rng: np.random.Generator,
+    *,
+    flipped: bool,
+    wrong_chains: int = WRONG_PER_QUESTION,
 ) -> list[ChainSample]:
     """Samples of a question of any number of hops, for joint training (checklist 34).
 
@@ -86,15 +96,20 @@ def chain_samples(
     if len(question.gold) == 1:
         return squad_samples(number, data, question.distractors, rng)
     if len(question.gold) == 2 and not question.is_ordered:
-        return hotpot_samples(number, data, rng, flipped=flipped)
-    wrong = [_going_wrong(number, data, rng) for _ in range(WRONG_PER_QUESTION)]
+        return hotpot_samples(number, data, rng, flipped=flipped, wrong_chains=wrong_chains)
+    wrong = [_going_wrong(number, data, rng) for _ in range(wrong_chains)]
     return [_gold_sample(number, question, flipped=flipped), *wrong]
 
 
 def hotpot_samples(
-    number: int, data: TrainingData, rng: np.random.Generator, *, flipped: bool
+    number: int,
+    data: TrainingData,
+    rng: np.random.Generator,
+    *,
+    flipped: bool,
+    wrong_chains: int = WRONG_PER_QUESTION,
 ) -> list[ChainSample]:
-    """The gold pair and two wrong pairs (checklist 17); `flipped` alternates from epoch to epoch.
+    """The gold pair and some wrong pairs (checklist 17); `flipped` alternates from epoch to epoch.
 
     A question whose gold has an order keeps it.
     """
@@ -106,7 +121,7 @@ def hotpot_samples(
         OF_ANOTHER_QUESTION: _of_another_question,
     }
     samples = [_gold_sample(number, question, flipped=flipped)]
-    for _ in range(WRONG_PER_QUESTION):
+    for _ in range(wrong_chains):
         pair, right_hops = makers[_draw(TYPES, rng)](number, data, rng)
         samples.append(_wrong_sample(number, pair, right_hops))
     return samples
@@ -117,7 +132,7 @@ def squad_samples(
 ) -> list[ChainSample]:
     """The question's own paragraph and three of its negatives, one hop each (checklist 18)."""
     question = data.questions[number]
-    drawn = _several(NEGATIVES_PER_QUESTION, negatives, question.gold, data, rng)
+    drawn = several(NEGATIVES_PER_QUESTION, negatives, question.gold, data, rng)
     return [
         ChainSample(number, question.gold, relevant=(True,), complete=(True,)),
         *(_wrong_sample(number, (row,), right_hops=0) for row in drawn),
@@ -200,7 +215,7 @@ def _first_wrong(number: int, data: TrainingData, rng: np.random.Generator) -> W
 
 def _both_wrong(number: int, data: TrainingData, rng: np.random.Generator) -> Wrong:
     question = data.questions[number]
-    return tuple(_several(2, question.distractors, question.gold, data, rng)), 0
+    return tuple(several(2, question.distractors, question.gold, data, rng)), 0
 
 
 def _of_another_question(number: int, data: TrainingData, rng: np.random.Generator) -> Wrong:
@@ -218,7 +233,7 @@ def _of_another_question(number: int, data: TrainingData, rng: np.random.Generat
     others = [other for other in range(len(data.questions)) if is_another(other)]
     if others:
         return data.questions[others[rng.integers(len(others))]].gold, 0
-    return tuple(_several(len(gold), (), gold, data, rng)), 0
+    return tuple(several(len(gold), (), gold, data, rng)), 0
 
 
 def _going_wrong(number: int, data: TrainingData, rng: np.random.Generator) -> ChainSample:
@@ -231,7 +246,7 @@ def _going_wrong(number: int, data: TrainingData, rng: np.random.Generator) -> C
         chain += gold[hop + 1 :]
     else:
         unused = [row for row in question.distractors if row not in chain]
-        chain += tuple(_several(left, unused, {*question.gold, *chain}, data, rng))
+        chain += tuple(several(left, unused, {*question.gold, *chain}, data, rng))
     return _wrong_sample(number, chain, right_hops=hop)
 
 
@@ -252,7 +267,7 @@ def _wrong_after(
     return random_paragraph(data, question.gold, rng)
 
 
-def _several(
+def several(
     count: int,
     candidates: Sequence[int],
     excluded: Collection[int],

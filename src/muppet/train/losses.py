@@ -38,8 +38,13 @@ def in_batch(logits: Tensor, positive: Tensor, allowed: Tensor) -> Tensor:
 
 
 def stopping(logits: Tensor, complete: Tensor) -> Tensor:
-    """Whether the evidence is complete after a hop (checklist 34): (N,), (N,) -> ()"""
-    return binary_cross_entropy_with_logits(logits, complete.to(logits))
+    """Whether the evidence is complete after a hop (checklist 34): (N,), (N,) -> ()
+
+    Complete chains are few, so both answers weigh the same, however many there are of each.
+    """
+    losses = binary_cross_entropy_with_logits(logits, complete.to(logits), reduction="none")
+    answers = [losses[chosen].mean() for chosen in (complete, ~complete) if chosen.any()]
+    return torch.stack(answers).mean() if answers else logits.sum() * 0.0
 
 
 def _mean_by_group(values: Tensor, chosen: Tensor, group: Tensor, groups: int) -> Tensor:

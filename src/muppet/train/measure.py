@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from torch.nn.functional import logsigmoid
 
 from muppet.nn.arrays import tensors
-from muppet.nn.encoder import Encoded, Encoder, concatenate
+from muppet.nn.chains import next_questions
+from muppet.nn.encoder import Encoder
 from muppet.text.batch import make_batch
+from muppet.text.prepare import Prepared
 from muppet.train.batches import Texts
 
 
@@ -96,30 +98,30 @@ def _rank(encoder: Encoder, texts: Texts, number: int) -> Ranked:
     asked = texts.data.questions[number]
     rows = tuple(sorted({*asked.gold, *asked.distractors}))
     lexicon = texts.preparer.lexicon
-    paragraph_batch = tensors(make_batch([texts.paragraph(row) for row in rows], lexicon))
-    question = encoder.read(tensors(make_batch([texts.question(number)], lexicon)))
-    paragraphs = encoder.read(paragraph_batch)
-    sentences, present = encoder.sentences(paragraphs, paragraph_batch)
-    first = encoder.relevance_at(0).of_all(sentences, present, encoder.question(question))[0]
+    question, paragraphs = texts.question(number), [texts.paragraph(row) for row in rows]
+    batch = tensors(make_batch(paragraphs, lexicon))
+    sentences, present = encoder.sentences(encoder.read(batch), batch)
+    vector = encoder.question(encoder.read(tensors(make_batch([question], lexicon))))
+    first = encoder.relevance_at(0).of_all(sentences, present, vector)[0]
     second = np.zeros((len(rows), len(rows)))
     stop = None
     if encoder.config.hops > 1:
-        copies = Encoded(*(part.expand(len(rows), *part.shape[1:]) for part in question))
-        vectors = encoder.reformulate(copies, paragraphs).question  # (C, D)
+        alone = [[paragraph] for paragraph in paragraphs]
+        vectors = next_questions(encoder, texts.preparer, [question] * len(rows), alone)  # (C, D)
         logits = encoder.relevance_at(1).of_all(sentences, present, vectors)  # (C, C)
         second = logsigmoid(logits).double().numpy()
-        stop = _stop_accuracy(encoder, question, paragraphs, [rows.index(g) for g in asked.gold])
+        stop = _stop_accuracy(
+            encoder, texts, question, [texts.paragraph(row) for row in asked.gold]
+        )
     return Ranked(number, rows, logsigmoid(first).double().numpy(), second, stop)
 
 
 def _stop_accuracy(
-    encoder: Encoder, question: Encoded, paragraphs: Encoded, gold: list[int]
+    encoder: Encoder, texts: Texts, question: Prepared, gold: Sequence[Prepared]
 ) -> float:
     """How far the stop head is right along the gold chain: no, no, …, and yes at its end."""
-    chain: list[Encoded] = []
     right = []
-    for hop, row in enumerate(gold, start=1):
-        chain.append(Encoded(*(part[row : row + 1] for part in paragraphs)))
-        vector = encoder.reformulate(question, concatenate(chain)).question
-        right.append(bool(encoder.is_complete(vector) > 0) == (hop == len(gold)))
+    for hops in range(1, len(gold) + 1):
+        vector = next_questions(encoder, texts.preparer, [question], [gold[:hops]])
+        right.append(bool(encoder.is_complete(vector) > 0) == (hops == len(gold)))
     return float(np.mean(right))

@@ -10,10 +10,9 @@ from torch import Tensor
 from muppet.artifact import Manifest, new_artifact
 from muppet.domain import Paragraph, Progress
 from muppet.nn.arrays import tensors
-from muppet.nn.encoder import Encoded
+from muppet.nn.chains import next_questions
 from muppet.nn.model import Model
 from muppet.text.batch import make_batch
-from muppet.text.prepare import Prepared
 from muppet.train.examples import TrainingData, TrainingQuestion
 from muppet.train.negatives import FORMAT, KIND, Mined, MinedNegatives, question_key
 
@@ -58,8 +57,8 @@ def _choose(
     model: Model,
     keep: int,
 ) -> Mined:
-    encoder = model.encoder
-    asked = _read(model, model.preparer.question(question.text))
+    encoder, preparer = model.encoder, model.preparer
+    asked = preparer.question(question.text)
     sentences, present = _sentences(model, [pool.paragraphs[number] for number in mined.numbers])
 
     def best(numbers: Sequence[int], hop: int, vector: Tensor) -> tuple[int, ...]:
@@ -67,19 +66,15 @@ def _choose(
         score = dict(zip(mined.numbers, logits.tolist(), strict=True))
         return tuple(sorted(numbers, key=lambda number: -score[number])[:keep])
 
-    first = best(mined.first, 0, encoder.question(asked))
+    read = encoder.read(tensors(make_batch([asked], preparer.lexicon)))
+    first = best(mined.first, 0, encoder.question(read))
     if encoder.config.hops == 1:  # it knows nothing of second hops: theirs stay as words found them
         return Mined(first, tuple(numbers[:keep] for numbers in mined.next))
     later = []
     for row, numbers in zip(question.gold, mined.next, strict=True):
-        gold = _read(model, model.preparer.paragraph(data.paragraphs[row]))
-        later.append(best(numbers, 1, encoder.reformulate(asked, gold).question))
+        gold = preparer.paragraph(data.paragraphs[row])
+        later.append(best(numbers, 1, next_questions(encoder, preparer, [asked], [[gold]])))
     return Mined(first, tuple(later))
-
-
-def _read(model: Model, text: Prepared) -> Encoded:
-    """One text: (1, T, D)"""
-    return model.encoder.read(tensors(make_batch([text], model.preparer.lexicon)))
 
 
 def _sentences(model: Model, paragraphs: Sequence[Paragraph]) -> tuple[Tensor, Tensor]:

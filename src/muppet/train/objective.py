@@ -44,12 +44,15 @@ def batch_loss(
     ends: list[_Asked] = []
     stops = bool(config.stop_weight) and encoder.config.hops > 1
     for hop in range(hops + 1 if stops else hops):
-        asked = _ask(encoder, batch, read, hop)
+        samples = _reaching(batch, hop, config.stop_share)
+        if not len(samples):
+            continue
+        asked = _ask(encoder, batch, read, hop, samples)
         if hop < hops:
             parts |= _hop_losses(encoder, batch, read, asked, config)
         if hop > 0:
             ends.append(asked)
-    if stops:
+    if stops and ends:
         parts["stop"] = config.stop_weight * _stop_loss(encoder, batch, ends)
     total = torch.stack(list(parts.values())).sum()
     return total, {name: float(part.detach()) for name, part in parts.items()}
@@ -63,14 +66,14 @@ def _read(encoder: Encoder, batch: TrainingBatch) -> _Read:
     return _Read(
         questions=encoder.read(tensors(batch.questions)),
         paragraphs=Encoded(
-            _stacked([one.states for one in read]), _stacked([one.mask for one in read])
+            stacked([one.states for one in read]), stacked([one.mask for one in read])
         ),
-        sentences=_stacked([sentences for sentences, _ in found]),
-        present=_stacked([present for _, present in found]),
+        sentences=stacked([sentences for sentences, _ in found]),
+        present=stacked([present for _, present in found]),
     )
 
 
-def _stacked(parts: list[Tensor]) -> Tensor:
+def stacked(parts: list[Tensor]) -> Tensor:
     """Parts of different widths, filled up with zeros, as one: (B, T, ...)s -> (P, T, ...)"""
     width = max(part.shape[1] for part in parts)
     filled = []
@@ -80,13 +83,26 @@ def _stacked(parts: list[Tensor]) -> Tensor:
     return torch.cat(filled)
 
 
-def _ask(encoder: Encoder, batch: TrainingBatch, read: _Read, hop: int) -> _Asked:
-    """The questions before a hop, of all samples that have a paragraph for each hop before it."""
-    reach = batch.chain[:, hop - 1] >= 0 if hop else np.ones(len(batch.chain), dtype=bool)
-    samples = np.flatnonzero(reach)
+def _reaching(batch: TrainingBatch, hop: int, stop_share: float) -> NDArray[np.int64]:
+    """The samples that have a paragraph for each hop before this one.
+
+    Where no paragraph follows, only the stop head wants to know, and of gold chains alone.
+    """
+    if not hop:
+        return np.arange(len(batch.chain))
+    ends = hop == batch.chain.shape[1]
+    followed = np.zeros(len(batch.chain), dtype=bool) if ends else batch.chain[:, hop] >= 0
+    seen = batch.question < stop_share * len(batch.gold)
+    return np.flatnonzero(followed | (batch.complete[:, hop - 1] & seen))
+
+
+def _ask(
+    encoder: Encoder, batch: TrainingBatch, read: _Read, hop: int, samples: NDArray[np.int64]
+) -> _Asked:
+    """The questions before a hop."""
     rows = np.concatenate([batch.question[samples, None], batch.chain[samples, :hop]], axis=1)
     prefixes, which = np.unique(rows, axis=0, return_inverse=True)
-    vectors = _questions_after(encoder, read, prefixes)
+    vectors = _questions_after(encoder, batch, read, prefixes)
     return _Asked(samples, prefixes, which.reshape(-1), vectors)
 
 
@@ -125,25 +141,31 @@ def _hop_losses(
 def _stop_loss(encoder: Encoder, batch: TrainingBatch, ends: list[_Asked]) -> Tensor:
     """After every hop of every sample: is the evidence complete?"""
     logits, complete = [], []
-    for hop, asked in enumerate(ends):
+    for asked in ends:
+        hop = asked.prefixes.shape[1] - 2  # the last one of the prefix
         of_prefix = encoder.is_complete(asked.vectors)
         logits.append(of_prefix.index_select(0, torch.from_numpy(asked.which)))
         complete.append(torch.from_numpy(batch.complete[asked.samples, hop]))
     return losses.stopping(torch.cat(logits), torch.cat(complete))
 
 
-def _questions_after(encoder: Encoder, read: _Read, prefixes: NDArray[np.int64]) -> Tensor:
+def _questions_after(
+    encoder: Encoder, batch: TrainingBatch, read: _Read, prefixes: NDArray[np.int64]
+) -> Tensor:
     """The question, reformulated by the paragraphs of each prefix: (V, 1 + hops) -> (V, D)"""
     numbers = torch.from_numpy(prefixes[:, 0])
-    questions = _chosen(read.questions, numbers)
     if prefixes.shape[1] == 1:
-        return encoder.question(questions)
+        return encoder.question(chosen(read.questions, numbers))
+    if encoder.rereads:
+        chunks, places = batch.texts.joined(prefixes)
+        vectors = torch.cat([encoder.reread(tensors(chunk)) for chunk in chunks])
+        return vectors.index_select(0, torch.from_numpy(places))
     rows = [torch.from_numpy(prefixes[:, column]) for column in range(1, prefixes.shape[1])]
-    chain = [_chosen(read.paragraphs, row) for row in rows]
-    return encoder.reformulate(questions, concatenate(chain)).question
+    chain = [chosen(read.paragraphs, row) for row in rows]
+    return encoder.reformulate(chosen(read.questions, numbers), concatenate(chain)).question
 
 
-def _chosen(texts: Encoded, rows: Tensor) -> Encoded:
+def chosen(texts: Encoded, rows: Tensor) -> Encoded:
     """Some texts, perhaps repeated; index_select, whose gradient is far faster than indexing's."""
     return Encoded(*(part.index_select(0, rows) for part in texts))
 

@@ -1,0 +1,198 @@
+"""Lexical narrowing + encoder + vectors + beam, wired together: questions → chains."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muppet.config import RetrieveConfig
+from muppet.domain import Hop, Paragraph, Progress, silent
+from muppet.encode.encoder import Asked, TextEncoder
+from muppet.errors import ConfigError
+from muppet.index.mips import top
+from muppet.index.vectors import Vectors
+from muppet.index.whole import Whole
+from muppet.knowledge.encode import open_all, open_encoded
+from muppet.knowledge.open import KnowledgeBase
+from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
+
+Numbers = NDArray[np.int64]
+Setting = TypeVar("Setting")
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A question's chains, best first, with the paragraphs they name."""
+
+    question: str
+    chains: list[Ranked]
+    paragraphs: Mapping[int, Paragraph]
+
+
+@dataclass(slots=True)
+class _Session:
+    """What one call of `retrieve_many` has looked up so far."""
+
+    questions: Sequence[str]
+    paragraphs: dict[int, Paragraph] = field(default_factory=dict)
+    narrowed: dict[tuple[str, int], Numbers] = field(default_factory=dict)
+
+
+class Retriever:
+    """A knowledge base that is ready for questions of many hops."""
+
+    def __init__(
+        self,
+        knowledge: KnowledgeBase,
+        encoder: TextEncoder,
+        vectors: Vectors,
+        config: RetrieveConfig | None = None,
+        whole: Whole | None = None,
+    ) -> None:
+        self.knowledge = knowledge
+        self.encoder = encoder
+        self.vectors = vectors
+        self.config = config or RetrieveConfig()
+        self._whole = whole
+        self._beam = BeamSettings(
+            self.config.hops,
+            self.config.most_hops,
+            self.config.widths,
+            self.config.keep,
+            self.config.ranking,
+        )
+        if "all" in self.config.pools and whole is None:
+            raise ConfigError("retrieve.pools has `all`, which needs an index of all vectors.")
+        if self._beam.longest > 1 and encoder.hops == 1:
+            raise ConfigError(
+                "This model was trained for one hop and cannot reformulate a question. "
+                "Ask it with --hops 1, or use another model."
+            )
+
+    def retrieve(self, question: str) -> Retrieved:
+        return self.retrieve_many([question])[0]
+
+    def retrieve_many(self, questions: Sequence[str]) -> list[Retrieved]:
+        """All questions at once: each hop is one forward pass for the beams of all of them."""
+        session = _Session(questions)
+        chains = beam_search(
+            len(questions),
+            self._beam,
+            ask=lambda prefixes: self._ask(session, prefixes),
+            search=lambda asked, prefixes, hop: self._search(session, asked, prefixes, hop),
+            complete=lambda asked, _prefixes: asked.complete,
+        )
+        numbers = {n for some in chains for one in some for n in one.chain.paragraphs}
+        self._look_up(session, numbers)
+        return [
+            Retrieved(question, own, session.paragraphs)
+            for question, own in zip(questions, chains, strict=True)
+        ]
+
+    def ranks(self, question: str) -> dict[int, int]:
+        """Where paragraphs stand for the plain question, among all that its words narrow to."""
+        numbers = self._narrowed(_Session([question]), question, max(self.config.narrow))
+        scores, _ = self.vectors.search(numbers, self.encoder.ask([question]).search)
+        best = numbers[top(scores, len(numbers))[0]]
+        return {number: rank for rank, number in enumerate(best.tolist(), start=1)}
+
+    def _ask(self, session: _Session, prefixes: Sequence[Prefix]) -> Asked:
+        questions = [session.questions[prefix.question] for prefix in prefixes]
+        if not prefixes[0].chain.hops:
+            return self.encoder.ask(questions)
+        self._look_up(session, {n for prefix in prefixes for n in prefix.chain.paragraphs})
+        return self.encoder.ask_after(questions, [_texts(session, one) for one in prefixes])
+
+    def _search(
+        self, session: _Session, asked: Asked, prefixes: Sequence[Prefix], hop: int
+    ) -> list[list[Hop]]:
+        """The best candidates of every prefix; prefixes with the same pool are searched at once."""
+        enough = self._beam.enough(hop)
+        if _at(self.config.pools, hop) == "all":
+            return self._search_whole(asked, enough)
+        found: list[list[Hop]] = [[] for _ in prefixes]
+        for numbers, places in self._pools(session, prefixes, hop):
+            if not len(numbers):
+                continue
+            scores, sentences = self.vectors.search(numbers, asked.search[places])
+            for row, (place, best) in enumerate(zip(places, top(scores, enough), strict=True)):
+                found[place] = self._hops(
+                    numbers[best], scores[row, best], sentences[row, best], asked.offset[place]
+                )
+        return found
+
+    def _search_whole(self, asked: Asked, keep: int) -> list[list[Hop]]:
+        assert self._whole is not None
+        results = self._whole.search(asked.search, keep, self._is_there)
+        return [
+            self._hops(one.numbers, one.scores, one.sentences, offset)
+            for one, offset in zip(results, asked.offset, strict=True)
+        ]
+
+    def _is_there(self, numbers: Numbers) -> NDArray[np.bool_]:
+        return np.isin(numbers, list(self.knowledge.store.existing(numbers.tolist())))
+
+    def _hops(
+        self, numbers: Numbers, scores: NDArray[np.float32], sentences: Numbers, offset: float
+    ) -> list[Hop]:
+        """Candidates with log probabilities; the released ranking wants the raw inner products."""
+        kept = scores if self._beam.is_released else log_sigmoid(scores + offset)
+        triples = zip(numbers.tolist(), kept.tolist(), sentences.tolist(), strict=True)
+        return [Hop(*triple) for triple in triples]
+
+    def _pools(
+        self, session: _Session, prefixes: Sequence[Prefix], hop: int
+    ) -> Iterable[tuple[Numbers, list[int]]]:
+        """The paragraphs to search, and the places of the prefixes that search them."""
+        keep = _at(self.config.narrow, hop)
+        texts: dict[str, list[int]] = {}
+        for place, prefix in enumerate(prefixes):
+            text = session.questions[prefix.question]
+            if _at(self.config.pools, hop) == "requery":
+                text = "\n".join([text, *(_spoken(one) for one in _texts(session, prefix))])
+            texts.setdefault(text, []).append(place)
+        for text, places in texts.items():
+            yield self._narrowed(session, text, keep), places
+
+    def _narrowed(self, session: _Session, text: str, keep: int) -> Numbers:
+        """The paragraphs that words narrow a text to and that have vectors, ascending."""
+        if (text, keep) not in session.narrowed:
+            hops = self.knowledge.narrow(text, keep, self.config.engine)
+            numbers = np.array(sorted(hop.paragraph for hop in hops), dtype=np.int64)
+            known = self.vectors.has(numbers)
+            session.narrowed[text, keep] = numbers[known]
+        return session.narrowed[text, keep]
+
+    def _look_up(self, session: _Session, numbers: set[int]) -> None:
+        missing = sorted(numbers - session.paragraphs.keys())
+        session.paragraphs |= self.knowledge.store.paragraphs(missing)
+
+
+def open_retriever(
+    knowledge: KnowledgeBase,
+    model: Path | None = None,
+    config: RetrieveConfig | None = None,
+    progress: Progress = silent,
+) -> Retriever:
+    """A knowledge base's retriever: by the model named, or the one it was last encoded with."""
+    settings = config or knowledge.config.retrieve
+    encoded = open_encoded(knowledge.directory, model)
+    knowledge.narrower(settings.engine, progress)
+    whole = open_all(knowledge, encoded.vectors, progress) if "all" in settings.pools else None
+    return Retriever(knowledge, encoded.encoder, encoded.vectors, settings, whole)
+
+
+def _texts(session: _Session, prefix: Prefix) -> list[Paragraph]:
+    return [session.paragraphs[number] for number in prefix.chain.paragraphs]
+
+
+def _spoken(paragraph: Paragraph) -> str:
+    return f"{paragraph.title}. {paragraph.text}"
+
+
+def _at(settings: Sequence[Setting], hop: int) -> Setting:
+    """The setting of a hop; the last one holds for all later hops."""
+    return settings[min(hop, len(settings) - 1)]

@@ -1,0 +1,145 @@
+"""From documents to chains by commands alone: index, encode, search, evaluate, compact."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from command_line import muppet
+
+from random_model import write_model
+
+DEMO = Path(str(files("muppet") / "demo"))
+QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("models") / "random")
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
+    directory = tmp_path_factory.mktemp("chains") / "kb"
+    assert muppet("index", DEMO / "paragraphs.jsonl", "--into", directory).code == 0
+    outcome = muppet("encode", directory, "--model", model, "--json")
+    assert outcome.json["encoded"] == 62
+    return directory
+
+
+def test_a_chain_shows_title_sentence_probability_and_rank_for_the_question(kb: Path) -> None:
+    outcome = muppet("search", kb, QUESTION, "--top", 2, "--explain")
+    assert outcome.code == 0
+    assert outcome.out.count(" for the question") + outcome.out.count("not found by") == 4
+    assert outcome.out.startswith("1. [-")
+    assert outcome.out.count("question: ") == 2
+
+
+def test_json_holds_every_hop_s_sentence_and_score(kb: Path) -> None:
+    found = muppet("search", kb, QUESTION, "--json").json
+    assert len(found["chains"]) == len(found["scores"]) == 5
+    for chain, score in zip(found["chains"], found["scores"], strict=True):
+        assert len(chain) == 2
+        assert sum(hop["score"] for hop in chain) == pytest.approx(score)
+        assert all(isinstance(hop["sentence"], int) for hop in chain)
+
+
+@pytest.mark.parametrize(("hops", "lengths"), [("1", {1}), ("3", {3})])
+def test_the_number_of_hops_may_be_chosen(kb: Path, hops: str, lengths: set[int]) -> None:
+    found = muppet("search", kb, QUESTION, "--hops", hops, "--json").json
+    assert {len(chain) for chain in found["chains"]} == lengths
+
+
+def test_words_alone_on_request(kb: Path) -> None:
+    assert {
+        len(c) for c in muppet("search", kb, QUESTION, "--lexical", "--json").json["chains"]
+    } == {1}
+
+
+def test_settings_come_from_a_file(kb: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        '[retrieve]\npools = ["question", "requery"]\nnarrow = [1, 3]\n'
+    )
+    found = muppet("search", kb, QUESTION, "--config", tmp_path / "s.toml", "--json").json
+    assert 1 <= len(found["chains"]) <= 3
+    (tmp_path / "s.toml").write_text('[retrieve]\npools = ["requery"]\n')
+    outcome = muppet("search", kb, QUESTION, "--config", tmp_path / "s.toml")
+    assert outcome.code == 2
+    assert "cannot begin with requery" in outcome.err
+
+
+def test_encoding_again_has_nothing_to_do_and_new_documents_are_added(
+    tmp_path: Path, model: Path
+) -> None:
+    kb = tmp_path / "kb"
+    rows = (DEMO / "paragraphs.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "some.jsonl").write_text("".join(rows[:40]), encoding="utf-8")
+    muppet("index", tmp_path / "some.jsonl", "--into", kb)
+    muppet("encode", kb, "--model", model)
+    again = muppet("encode", kb, "--json").json
+    assert (again["encoded"], again["unchanged"]) == (0, 40)
+    (tmp_path / "more.jsonl").write_text("".join(rows[40:]), encoding="utf-8")
+    muppet("index", tmp_path / "more.jsonl", "--into", kb)
+    before = muppet("search", kb, QUESTION, "--json").json
+    assert len(before["chains"]) == 5  # of those that have vectors
+    assert muppet("encode", kb, "--json").json["encoded"] == 22
+    removed = json.loads(rows[0]).get("id") or json.loads(rows[0])["title"]
+    muppet("remove", kb, removed)
+    dropped = muppet("compact", kb, "--json").json
+    assert [one["dropped"] for one in dropped.values()] == [1]
+    assert muppet("search", kb, QUESTION).code == 0
+
+
+def test_evaluation_sets_the_model_beside_the_baselines(
+    kb: Path, model: Path, tmp_path: Path
+) -> None:
+    outcome = muppet(
+        "evaluate", kb, DEMO / "questions.json", "--retrieval", "--pretrained", model,
+        "--json", "--report", tmp_path / "page",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    names = ["tfidf pairs", "bm25 pairs", "bm25 requery", "pretrained one-shot",
+             "pretrained two-hop", "model"]  # fmt: skip
+    assert list(outcome.json["retrievers"]) == names
+    perfect = {n: r["retrieval"]["perfect"]["45"] for n, r in outcome.json["retrievers"].items()}
+    assert perfect["bm25 pairs"] > 0.5
+    assert (tmp_path / "page" / "index.html").is_file() or list((tmp_path / "page").iterdir())
+
+
+def test_a_part_of_the_questions_can_be_asked(kb: Path) -> None:
+    outcome = muppet(
+        "evaluate", kb, DEMO / "questions.json", "--retrieval", "--first", 3, "--count", 4, "--json"
+    )
+    assert outcome.json["questions"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("encode", "KB", "--model", "nowhere"), "is no exported encoder"),
+        (("encode", "NEW"), "has not been encoded yet"),
+        (("search", "KB", QUESTION, "--model", "nowhere"), "is no exported encoder"),
+        (("evaluate", "KB", DEMO / "questions.json"), "add --retrieval"),
+        (("train", "export", "--out", "x"), "Name either a trained MODEL"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    kb: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    new = tmp_path / "new"
+    muppet("index", DEMO / "paragraphs.jsonl", "--into", new)
+    named = [{"KB": kb, "NEW": new}.get(one, one) for one in map(str, arguments)]
+    outcome = muppet(*named)
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_a_model_that_has_moved_is_named(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model")
+    muppet("index", DEMO / "paragraphs.jsonl", "--into", tmp_path / "kb")
+    muppet("encode", tmp_path / "kb", "--model", model)
+    model.rename(tmp_path / "elsewhere")
+    outcome = muppet("search", tmp_path / "kb", QUESTION)
+    assert outcome.code == 2
+    assert str(model) in outcome.err
+    assert muppet("search", tmp_path / "kb", QUESTION, "--model", tmp_path / "elsewhere").code == 0
