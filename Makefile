@@ -11,6 +11,7 @@ help:  ## print this help
 
 demo: .venv/runtime  ## set up, then find the evidence for a two-hop question in the demo corpus
 	@$(BIN)/muppet index src/muppet/demo/paragraphs.jsonl --into .venv/demo-kb
+	@$(BIN)/muppet encode .venv/demo-kb
 	@echo; echo 'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'
 	@$(BIN)/muppet search .venv/demo-kb --top 3 \
 	  'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'

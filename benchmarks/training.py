@@ -24,7 +24,8 @@ from muppet.config import EncoderRecipe, load_settings
 from muppet.domain import silent
 from muppet.train.batches import TrainingBatch
 from muppet.train.loop import make_optimiser
-from muppet.train.train_encoder import EncoderRun, freeze_inputs, training_step
+from muppet.train.run import training_step
+from muppet.train.train_encoder import EncoderRun, freeze_inputs
 
 BAR = 0.6
 

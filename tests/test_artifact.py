@@ -10,6 +10,7 @@ from muppet.artifact import (
     MANIFEST,
     Manifest,
     checksum_file,
+    kind_of,
     new_artifact,
     read_manifest,
     require_made_from,
@@ -130,3 +131,10 @@ def test_a_crash_in_the_middle_of_replacing_an_artifact_loses_neither(tmp_path: 
         (partial / "content").write_text("new")
     assert (tmp_path / "x" / "content").read_text() == "new"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x"]
+
+
+def test_what_an_artifact_is_can_be_asked_of_anything(tmp_path: Path) -> None:
+    assert kind_of(make(tmp_path / "model")) == "model"
+    assert kind_of(tmp_path) == kind_of(tmp_path / "nowhere") == ""
+    (tmp_path / MANIFEST).write_text("[torn")
+    assert kind_of(tmp_path) == ""

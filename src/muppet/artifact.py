@@ -84,6 +84,14 @@ def read_manifest(directory: Path, kind: str, format_number: int, *, remake: str
     return manifest
 
 
+def kind_of(directory: Path) -> str:
+    """What an artifact is, whatever its format; nothing where it is none."""
+    try:
+        return str(json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["kind"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return ""
+
+
 def require_made_from(
     directory: Path, manifest: Manifest, inputs: Mapping[str, str], *, remake: str
 ) -> None:

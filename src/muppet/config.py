@@ -15,6 +15,7 @@ import tomli_w
 from muppet.errors import ConfigError
 
 Settings = TypeVar("Settings")
+POOLS = ("question", "requery", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,40 @@ class TfidfConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RetrieveConfig:
+    """How chains are found (checklist 6, 7, 20, 21). The last entry of a list holds for later hops.
+
+    `hops` is a number, or auto: the stop head decides, up to `most_hops`. At each hop `narrow`
+    paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
+    those of question and chain, `all` searches the whole knowledge source. `ranking` is the
+    model's, or the one of the released code.
+    """
+
+    engine: str = "bm25"
+    hops: int | str = 2
+    most_hops: int = 4
+    narrow: tuple[int, ...] = (32, 512)
+    pools: tuple[str, ...] = ("question",)
+    widths: tuple[int, ...] = (8,)
+    keep: int = 45
+    ranking: str = "model"
+
+    def __post_init__(self) -> None:
+        if not self.narrow or min(self.narrow) < 1:
+            raise ConfigError(
+                f"retrieve.narrow needs one number or more, each at least 1: {list(self.narrow)}."
+            )
+        unknown = [pool for pool in self.pools if pool not in POOLS]
+        if unknown or not self.pools:
+            raise ConfigError(f"retrieve.pools must be of {', '.join(POOLS)}: {list(self.pools)}.")
+        if self.pools[0] == "requery":
+            raise ConfigError(
+                "retrieve.pools cannot begin with requery: before the first hop there is no "
+                "paragraph to ask again with. Begin with question or all."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class CharacterConfig:
     """The character CNN (checklist 9); no filters, no CNN."""
 
@@ -87,17 +122,16 @@ class EncoderConfig:
     """The encoder (checklist 8-15). One hop has no reformulation; more than two share the last's.
 
     `granularity` is sentence or paragraph; `attention` is the paper's form or the released one.
-    Two settings are not in the paper: `pooling` by mean instead of max, and `skip`, which adds the
-    contextual input (of size `dim`) to the BiGRU's states and the question to its reformulation,
-    so that a pretrained input's own similarity is where training starts from.
+    `network` is the paper's recurrent one, or transformer, which is ours: the contextual input's
+    states are the tokens' (so `dim` is its size), vectors are their means at length 1, and a
+    question is reformulated by reading it together with its chain.
     """
 
     dim: int = 1024
     hops: int = 2
     granularity: str = "sentence"
     attention: str = "paper"
-    pooling: str = "max"
-    skip: bool = False
+    network: str = "recurrent"
     dropout: float = 0.2
     word_vectors: bool = True
     characters: CharacterConfig = field(default_factory=CharacterConfig)
@@ -111,16 +145,85 @@ class EncoderConfig:
         _require_at_least("encoder.hops", self.hops, 1)
         _require_at_least("encoder.max_tokens", self.max_tokens, 1)
 
+    @property
+    def spells(self) -> bool:
+        """Whether the network looks at words, and not at a transformer's pieces alone."""
+        return _spells(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderConfig:
+    """The reader (checklist 23, 25), over the same inputs as the encoder.
+
+    `attention` is the paper's form, or the released one, whose self-attention may look nowhere.
+    `heads` are those of HotpotQA: yes/no and supporting sentences; SQuAD needs none. `network` is
+    the paper's recurrent one, or transformer, which is ours: question and chain are read in one
+    text, and the contextual input's states are the tokens' (so `dim` is its size).
+    """
+
+    dim: int = 300
+    attention: str = "paper"
+    network: str = "recurrent"
+    heads: bool = True
+    hidden: int = 150
+    dropout: float = 0.2
+    word_vectors: bool = True
+    characters: CharacterConfig = field(default_factory=CharacterConfig)
+    contextual: ContextualConfig = field(default_factory=ContextualConfig)
+    max_tokens: int = 600
+    title: bool = True
+
+    def __post_init__(self) -> None:
+        if self.dim < 2 or self.dim % 2:
+            raise ConfigError(f"reader.dim must be even, half for each direction, not {self.dim}.")
+        _require_at_least("reader.max_tokens", self.max_tokens, 1)
+
+    @property
+    def spells(self) -> bool:
+        """Whether the network looks at words, and not at a transformer's pieces alone."""
+        return _spells(self)
+
+
+TextConfig = EncoderConfig | ReaderConfig
+"""The settings of a network that reads texts: its inputs are named alike."""
+
+
+def _spells(config: TextConfig) -> bool:
+    words = config.word_vectors or config.characters.filters > 0
+    return words or config.contextual.kind == "elmo"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadConfig:
+    """How answers are chosen (checklist 27): a span has at most `longest` tokens.
+
+    `merge` says what an answer found several times is worth: its best place, as in the paper, or
+    the sum of all.
+    """
+
+    longest: int = 8
+    answers: int = 5
+    merge: str = "best"
+    support: float = 0.5
+
+    def __post_init__(self) -> None:
+        _require_at_least("read.longest", self.longest, 1)
+        _require_at_least("read.answers", self.answers, 1)
+        if self.merge not in ("best", "sum"):
+            raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveConfig:
-    """The losses (checklist 16): SQuAD has no ranking loss. The last two weights are not in the
-    paper: a softmax over all paragraphs of the batch, and the stop head."""
+    """The losses (checklist 16): SQuAD has no ranking loss. The rest is not in the paper: a
+    softmax over all paragraphs of the batch, and the stop head, which sees so large a share of the
+    gold chains to their end (the reading of whole chains is dear)."""
 
     ranking_weight: float = 1.0
     margin: float = 1.0
     in_batch_weight: float = 0.0
     stop_weight: float = 0.0
+    stop_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +260,17 @@ class WeightsConfig:
 
 @dataclass(frozen=True, slots=True)
 class DataConfig:
-    """Files, relative to where the command runs; `dev` chooses the checkpoint."""
+    """Files, relative to where the command runs; `dev` chooses the checkpoint.
+
+    `wrong_chains` of a question are drawn for each right one (checklist 17: two).
+    """
 
     train: tuple[str, ...] = ()
     dev: str = ""
     dev_questions: int = 200
     word_vectors: str = ""
     mined: str = ""
+    wrong_chains: int = 2
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
 
@@ -202,6 +309,7 @@ class Config:
     corpus: CorpusConfig = field(default_factory=CorpusConfig)
     bm25: Bm25Config = field(default_factory=Bm25Config)
     tfidf: TfidfConfig = field(default_factory=TfidfConfig)
+    retrieve: RetrieveConfig = field(default_factory=RetrieveConfig)
 
 
 def load_config(path: Path) -> Config:

@@ -84,10 +84,12 @@ class SentenceRef:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A paragraph, by its number in the knowledge base, and how well it matched."""
+    """A paragraph, by its number in the knowledge base, how well it matched, and, where it was
+    found by its sentences, which of them matched best."""
 
     paragraph: int
     score: float
+    sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +111,32 @@ class Chain:
 
     def __contains__(self, paragraph: int) -> bool:
         return any(hop.paragraph == paragraph for hop in self.hops)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where an answer stands: characters `start` to `end` of a paragraph's text, which begin at
+    `document_start` in its document; or, `in_title`, of its title, which is not in the document."""
+
+    paragraph: str
+    start: int
+    end: int
+    document_start: int | None
+    in_title: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, in the source's own characters, and what it rests on.
+
+    `kind` is span, yes or no. `chain` are the ids of the paragraphs it was read in, `support` the
+    sentences of them that bear it out; `span` is where it stands, unless it is yes or no.
+    """
+
+    text: str
+    kind: str
+    score: float
+    probability: float
+    chain: tuple[str, ...]
+    support: tuple[SentenceRef, ...] = ()
+    span: Span | None = None

@@ -106,6 +106,14 @@ def test_evaluation_sets_the_model_beside_the_baselines(
     assert (tmp_path / "page" / "index.html").is_file() or list((tmp_path / "page").iterdir())
 
 
+def test_info_tells_of_the_vectors_and_checks_the_search_over_all_of_them(kb: Path) -> None:
+    (facts,) = muppet("info", kb, "--json").json["vectors"]
+    assert (facts["paragraphs"], facts["missing"], facts["dtype"]) == (62, 0, "int8")
+    (checked,) = muppet("info", kb, "--check", "--json").json["vectors"]
+    assert checked["recall"] > 0.99
+    assert "recall" in muppet("info", kb, "--check").out
+
+
 def test_a_part_of_the_questions_can_be_asked(kb: Path) -> None:
     outcome = muppet(
         "evaluate", kb, DEMO / "questions.json", "--retrieval", "--first", 3, "--count", 4, "--json"
@@ -117,7 +125,6 @@ def test_a_part_of_the_questions_can_be_asked(kb: Path) -> None:
     ("arguments", "message"),
     [
         (("encode", "KB", "--model", "nowhere"), "is no exported encoder"),
-        (("encode", "NEW"), "has not been encoded yet"),
         (("search", "KB", QUESTION, "--model", "nowhere"), "is no exported encoder"),
         (("evaluate", "KB", DEMO / "questions.json"), "add --retrieval"),
         (("train", "export", "--out", "x"), "Name either a trained MODEL"),

@@ -23,7 +23,7 @@ from muppet.train.measure import Ranked, average_precision, rank_own_paragraphs,
 from muppet.train.train_encoder import EncoderRun, train_encoder
 
 ROOT = Path(__file__).parent.parent.parent
-RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
+RECIPES = sorted(path for path in (ROOT / "recipes").glob("*.toml") if "reader" not in path.stem)
 
 
 def tiny_recipe() -> EncoderRecipe:
@@ -137,6 +137,5 @@ def test_a_dry_run_prints_sizes_and_the_expected_time_and_trains_nothing(tiny_wo
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
 def test_every_recipe_is_valid_and_names_its_command(recipe: Path) -> None:
-    if "reader" not in recipe.stem:
-        load_settings(EncoderRecipe, recipe)
+    load_settings(EncoderRecipe, recipe)
     assert f"muppet train encoder recipes/{recipe.name}" in recipe.read_text()

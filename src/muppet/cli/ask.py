@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -16,7 +16,7 @@ from muppet.cli.progress import ProgressLine
 from muppet.config import Config, load_config, to_table, to_toml
 from muppet.domain import Chain, Paragraph
 from muppet.errors import QuestionError
-from muppet.knowledge.encode import has_model
+from muppet.knowledge.encode import has_model, vector_facts
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.retriever import Retriever, open_retriever
 from muppet.text.questions import question_from
@@ -41,7 +41,9 @@ _NOTHING = {
     help="How many paragraphs a chain has.",
 )
 @click.option(
-    "--model", type=click.Path(path_type=Path), help="An exported model [default: the KB's last]."
+    "--model",
+    type=click.Path(path_type=Path),
+    help="An exported model [default: the KB's last, else ours].",
 )
 @click.option("--explain", is_flag=True, help="Show the words that reformulated the question.")
 @click.option("--lexical", is_flag=True, help="By words alone: the first stage of the pipeline.")
@@ -155,10 +157,14 @@ def _explain(searcher: Retriever, question: str, chain: Sequence[Paragraph]) -> 
 
 @click.command()
 @click.argument("kb", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Measure the search over all vectors (pool = all).")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def info(kb: Path, as_json: bool) -> None:
+def info(kb: Path, check: bool, as_json: bool) -> None:
     """What a knowledge base holds, and how it was made."""
     with KnowledgeBase(kb) as knowledge:
+        progress = ProgressLine()
+        vectors = [asdict(one) for one in vector_facts(knowledge, check=check, progress=progress)]
+        progress.close()
         store = knowledge.store
         sources = store.sources()
         facts = {
@@ -174,12 +180,16 @@ def info(kb: Path, as_json: bool) -> None:
         everything = facts | {
             "manifest": json.loads((kb / MANIFEST).read_text(encoding="utf-8")),
             "by_source": dict(sources),
+            "vectors": vectors,
             "config": to_table(knowledge.config),
         }
         click.echo(json.dumps(everything))
         return
     for name, value in facts.items():
         click.echo(f"{name:12} {value:,}" if type(value) is int else f"{name:12} {value}")
+    for one in vectors:
+        told = [f"{name} {value}" for name, value in one.items() if value is not None]
+        click.echo("  " + ", ".join(told))
     for source, count in sources[:20]:
         click.echo(f"  {count:>9,}  {source}")
     if len(sources) > 20:

@@ -76,7 +76,9 @@ def remove(kb: Path, ids: tuple[str, ...], as_json: bool) -> None:
 @click.command()
 @click.argument("kb", type=click.Path(path_type=Path))
 @click.option(
-    "--model", type=click.Path(path_type=Path), help="An exported model [default: the KB's last]."
+    "--model",
+    type=click.Path(path_type=Path),
+    help="An exported model [default: the KB's last, else ours].",
 )
 @click.option("--dtype", type=click.Choice(["int8", "float16", "float32"]), default="int8",
               show_default=True, help="How vectors are stored.")  # fmt: skip

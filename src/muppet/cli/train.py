@@ -1,7 +1,8 @@
-"""Commands that train: train encoder, train mine."""
+"""Commands that train: train encoder, train reader, train mine, train export."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,22 +31,63 @@ def encoder(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> Non
     """
     settings = load_settings(EncoderRecipe, recipe)
     directory = out or Path("runs") / recipe.stem
-    try:
-        from muppet.train.train_encoder import EncoderRun, expected_time, train_encoder
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"Training needs {error.name}, which is not installed: pip install 'muppet[train]'."
-        ) from error
+    with _needing_torch():
+        from muppet.train.run import expected_time
+        from muppet.train.train_encoder import EncoderRun, train_encoder
     run = EncoderRun(settings, directory)
     if dry_run:
         _show_plan(asdict(run.plan()) | expected_time(run), as_json)
         return
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")
-    progress = ProgressLine()
+    progress = _begin(directory, settings)
     best = train_encoder(run, progress)
     progress.close()
     click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
+
+
+@train.command()
+@click.argument("recipe", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="The run [default: runs/RECIPE].")
+@click.option("--dry-run", is_flag=True, help="Print sizes and the expected time, and stop.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def reader(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> None:
+    """Train the reader as RECIPE says: a TOML file with all settings of a run.
+
+    The run's directory gets checkpoint/, best/ (the model) and metrics.jsonl. The same command
+    goes on where a stopped run was.
+    """
+    from muppet.train.reader_recipe import ReaderRecipe
+
+    settings = load_settings(ReaderRecipe, recipe)
+    directory = out or Path("runs") / recipe.stem
+    with _needing_torch():
+        from muppet.train.run import expected_time
+        from muppet.train.train_reader import ReaderRun, train_reader
+    run = ReaderRun(settings, directory)
+    if dry_run:
+        _show_plan(asdict(run.plan()) | expected_time(run), as_json)
+        return
+    progress = _begin(directory, settings)
+    best = train_reader(run, progress)
+    progress.close()
+    click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
+
+
+@contextmanager
+def _needing_torch() -> Iterator[None]:
+    """Say what to install where an import of training fails."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"Training needs {error.name}, which is not installed: pip install 'muppet[train]'."
+        ) from error
+
+
+def _begin(directory: Path, settings: object) -> ProgressLine:
+    """Make the run's directory, with the whole recipe in it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")
+    return ProgressLine()
 
 
 @train.command()
@@ -109,3 +151,44 @@ def _show_plan(plan: Mapping[str, float], as_json: bool) -> None:
         return
     for name, value in plan.items():
         click.echo(f"{name:20} {value:,}")
+
+
+@train.command()
+@click.argument("model", type=click.Path(path_type=Path), required=False)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
+@click.option("--int8", is_flag=True, help="Weights as int8: a quarter of the size, and faster.")
+@click.option("--untrained", type=click.Path(path_type=Path),
+              help="Instead of MODEL: a recipe, its network as it begins.")  # fmt: skip
+def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) -> None:
+    """Turn a trained MODEL (a run's best/) into graphs that need no torch.
+
+    Of an encoder for `muppet encode` and `muppet search`, or of a reader.
+    """
+    if (model is None) == (untrained is None):
+        raise ConfigError("Name either a trained MODEL or, with --untrained, a recipe.")
+    from muppet.artifact import checksum_file, kind_of
+    from muppet.nn import reader_model
+
+    if model is not None and kind_of(model) == reader_model.KIND:
+        from muppet.nn.export_reader import export_reader
+
+        sums = {"weights": checksum_file(model / "weights.safetensors")}
+        export_reader(out, reader_model.load_reader(model), sums, int8=int8)
+        click.echo(f"{out}: {_megabytes(out):.1f} MB.")
+        return
+    from muppet.nn.export import export_model
+    from muppet.nn.model import load_model, new_model
+
+    if model is not None:
+        loaded = load_model(model)
+        made_from = {"weights": checksum_file(model / "weights.safetensors")}
+    else:
+        assert untrained is not None
+        loaded = new_model(load_settings(EncoderRecipe, untrained).encoder, [], None)
+        made_from = {"recipe": checksum_file(untrained)}
+    export_model(out, loaded, made_from, int8=int8)
+    click.echo(f"{out}: {_megabytes(out):.1f} MB. Next: `muppet encode KB --model {out}`.")
+
+
+def _megabytes(directory: Path) -> float:
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) / 1e6

@@ -6,9 +6,12 @@ KB/model.json              the model that was used last, which is the default
 
 import json
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
-from muppet.artifact import write_json
+import numpy as np
+
+from muppet.artifact import MANIFEST, write_json
 from muppet.domain import Progress, silent
 from muppet.encode.encoder import TextEncoder
 from muppet.errors import ArtifactError
@@ -19,6 +22,8 @@ from muppet.index.whole import Whole, has_whole, open_whole
 from muppet.knowledge.lock import full_disk_is_an_error, write_lock
 from muppet.knowledge.open import KnowledgeBase
 
+CHECKED, TOP = 50, 45
+"""`muppet info --check`: so many questions, and so many paragraphs for each."""
 HALF_DONE = "The paragraphs encoded so far are kept: make room, and the same command goes on."
 
 
@@ -58,8 +63,7 @@ def encode_knowledge(
             again=again,
             progress=progress,
         )
-        if model is not None:
-            write_json(directory / "model.json", {"path": str(model.resolve())})
+        _remember(directory, _model(directory, model))
     return summary
 
 
@@ -70,7 +74,7 @@ def open_encoded(directory: Path, model: Path | None = None, *, threads: int = 2
     if not where.exists():
         raise ArtifactError(
             f"{directory} has no vectors of this model yet. Make them with "
-            f"`muppet encode {directory} --model MODEL`."
+            f"`muppet encode {directory} --model MODEL`, or search by words with --lexical."
         )
     return Encoded(encoder, Vectors(where, {"encoder": encoder.checksum}))
 
@@ -81,6 +85,53 @@ def open_all(knowledge: KnowledgeBase, vectors: Vectors, progress: Progress = si
         return open_whole(vectors)
     with write_lock(knowledge.directory), full_disk_is_an_error(knowledge.directory):
         return open_whole(vectors, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFacts:
+    """One model's vectors of a knowledge base; `missing` paragraphs have none yet."""
+
+    directory: str
+    paragraphs: int
+    missing: int
+    rows: int
+    dim: int
+    dtype: str
+    granularity: str
+    megabytes: float
+    recall: float | None = None
+
+
+def vector_facts(
+    knowledge: KnowledgeBase, *, check: bool = False, progress: Progress = silent
+) -> list[VectorFacts]:
+    """All vectors of a knowledge base. `check` measures how many of the paragraphs that are best
+    for a question the search over everything finds: a sample of sentences asks, exactly as well.
+    """
+    found = []
+    for path in sorted(knowledge.directory.glob("vectors-*")):
+        if not (path / MANIFEST).is_file():
+            continue
+        vectors = Vectors(path)
+        numbers = knowledge.store.numbers()
+        recall = None
+        if check and len(vectors):
+            places = np.linspace(0, vectors.commit.rows - 1, CHECKED).astype(np.int64)
+            recall = open_all(knowledge, vectors, progress).recall(vectors.rows(places), TOP)
+        found.append(
+            VectorFacts(
+                path.name,
+                len(vectors),
+                int(np.count_nonzero(~vectors.has(numbers))),
+                vectors.commit.rows,
+                vectors.layout.dim,
+                vectors.layout.dtype,
+                vectors.layout.granularity,
+                round(vectors.bytes / 1e6, 1),
+                recall,
+            )
+        )
+    return found
 
 
 def compact_knowledge(directory: Path) -> dict[str, CompactSummary]:
@@ -103,14 +154,24 @@ def has_model(directory: Path) -> bool:
 
 
 def _model(directory: Path, model: Path | None) -> Path:
+    """The model named, else the one the knowledge base was last encoded with, else ours."""
     if model is not None:
         return model
     if not has_model(directory):
-        raise ArtifactError(
-            f"{directory} has not been encoded yet, so it can be searched by words alone. "
-            f"Encode it with `muppet encode {directory} --model MODEL`, or add --lexical."
-        )
-    return Path(json.loads((directory / "model.json").read_text(encoding="utf-8"))["path"])
+        return shipped_encoder()
+    remembered = json.loads((directory / "model.json").read_text(encoding="utf-8"))["path"]
+    return Path(remembered) if remembered else shipped_encoder()
+
+
+def _remember(directory: Path, model: Path) -> None:
+    """The default from now on; ours has no path, since it moves with the package."""
+    path = "" if model == shipped_encoder() else str(model.resolve())
+    write_json(directory / "model.json", {"path": path})
+
+
+def shipped_encoder() -> Path:
+    """The encoder that comes with the package."""
+    return Path(str(files("muppet") / "models" / "encoder"))
 
 
 def _vectors_in(directory: Path, encoder: TextEncoder) -> Path:

@@ -4,11 +4,13 @@ Paragraphs are cut to a number of tokens by whole trailing sentences; a question
 and counted, where that or its file leaves it without its evidence (checklist 17, 18).
 """
 
+import bisect
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import accumulate
 from pathlib import Path
 
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold, read_questions
@@ -213,4 +215,19 @@ def _training_question(
         gold=gold,
         distractors=distractors,
         is_ordered=dataset == "musique",
+        answers=item.gold.answers,
+        support=tuple(_support(item.gold, pool)),
     )
+
+
+def _support(gold: Gold, pool: _Pool) -> Iterator[tuple[int, int]]:
+    """The supporting sentences as (row, number), by their characters: another benchmark may have
+    split the same paragraph differently before."""
+    by_title = {one.title: one for one in gold.paragraphs}
+    for fact in sorted(gold.support, key=lambda one: (one.paragraph, one.index)):
+        own = pool.short(by_title[fact.paragraph]).sentences
+        row = pool.row(by_title[fact.paragraph])
+        ends = list(accumulate(map(len, pool.paragraphs[row].sentences)))
+        number = bisect.bisect_right(ends, sum(map(len, own[: fact.index])))
+        if fact.index < len(own) and number < len(ends):
+            yield row, number

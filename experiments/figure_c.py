@@ -1,0 +1,92 @@
+"""How many paragraphs the second hop should search: the paper's Figure (c) (checklist 32).
+
+    python experiments/figure_c.py KB QUESTIONS sentence=MODEL paragraph=OTHER --out FIGURE.png
+
+Each model has encoded KB before (`muppet encode KB --model MODEL`). The first hop stays as the
+knowledge base's settings say; the second narrows to 16 .. 4096 paragraphs by the question's words,
+and at last searches all of them.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib as mpl
+
+from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
+from muppet.domain import silent
+from muppet.evaluate.retrieval import evaluate_systems, model_chains
+from muppet.knowledge.open import KnowledgeBase
+from muppet.retrieve.retriever import open_retriever
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+WIDTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+CUTOFFS = (1, 8, 45)
+COLOURS = ("#0072b2", "#d55e00", "#009e73")
+Curve = dict[str, dict[int, float]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kb", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("models", nargs="+", help="NAME=MODEL")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--without-all", action="store_true", help="leave pool = all out")
+    asked = parser.parse_args()
+    questions = read_questions(asked.questions)[asked.first :]
+    curves = {}
+    with KnowledgeBase(asked.kb) as knowledge:
+        for pair in asked.models:
+            name, _, model = pair.partition("=")
+            curves[name] = curve(knowledge, Path(model), questions, asked.without_all)
+    sys.stdout.write(json.dumps(curves) + "\n")
+    draw(curves, asked.out)
+
+
+def curve(
+    knowledge: KnowledgeBase, model: Path, questions: Sequence[BenchmarkQuestion], without_all: bool
+) -> Curve:
+    """Perfect@k for every number of paragraphs, and for all."""
+    base = knowledge.config.retrieve
+    settings = {
+        str(n): replace(base, narrow=(base.narrow[0], n), pools=("question",)) for n in WIDTHS
+    }
+    if not without_all:
+        settings["all"] = replace(base, pools=("question", "all"))
+    points: Curve = {}
+    for name, config in settings.items():
+        system = model_chains(open_retriever(knowledge, model, config))
+        report = evaluate_systems(knowledge, {name: system}, questions, silent)[name]
+        assert report.retrieval is not None
+        points[name] = {k: report.retrieval.perfect[k] for k in CUTOFFS}
+        sys.stderr.write(f"{model} {name}: {points[name]}\n")
+    return points
+
+
+def draw(curves: dict[str, Curve], path: Path) -> None:
+    figure, panels = plt.subplots(
+        1, len(CUTOFFS), figsize=(12, 4), layout="constrained", sharey=True
+    )
+    for panel, cutoff in zip(panels, CUTOFFS, strict=True):
+        for (name, points), colour in zip(curves.items(), COLOURS, strict=False):
+            shares = [100 * point[cutoff] for point in points.values()]
+            panel.plot(list(points), shares, marker="o", color=colour, label=name)
+        panel.set_title(f"perfect@{cutoff}")
+        panel.set_xlabel("paragraphs searched in the second hop")
+        panel.tick_params(axis="x", labelrotation=45)
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("% of questions")
+    panels[0].legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main()

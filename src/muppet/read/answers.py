@@ -1,0 +1,165 @@
+"""What the reader said of all chains of a question → answers, best first (checklist 27).
+
+Each chain was read by itself. Whether the answer is a span or yes/no is decided over all chains;
+equal answers of different chains are one; support comes from the chain of the answer alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from muppet.config import ReadConfig
+from muppet.domain import Answer, Paragraph, SentenceRef, Span
+from muppet.read.calibrate import sigmoid
+from muppet.read.spans import Floats, Found, best_spans
+from muppet.text.layout import NOWHERE, Reading
+from muppet.text.normalise import normalise
+
+VERDICTS = ("yes", "no")
+SPARE = 4
+"""So many times the spans wanted are looked at in a chain, since many of them are one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLogits:
+    """What the reader said of one chain of T tokens and S sentences, as its `Layout` has them."""
+
+    start: Floats  # (T,)
+    end: Floats  # (T,)
+    kind: Floats  # (2,), span or yes/no
+    verdict: Floats  # (2,), yes or no
+    support: Floats  # (S,)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRead:
+    """A chain, how it was laid out, and what the reader said of it."""
+
+    paragraphs: tuple[Paragraph, ...]
+    reading: Reading
+    logits: ChainLogits
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An answer before it is known whether it will be given: its chain, and how good it is."""
+
+    text: str
+    chain: ChainRead
+    score: float
+    probability: float
+    found: Found | None = None
+
+
+def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answer]:
+    """The best answers, those of the likelier kind first; none where there is nothing to read."""
+    if not chains:
+        return []
+    kinds = np.stack([one.logits.kind for one in chains])  # (chains, 2)
+    span_share, verdict_share = _shares(kinds, config.merge)
+    spans = [(one, span_share) for one in _spans(chains, config)]
+    verdicts = [(one, verdict_share) for one in _verdicts(chains, config.merge)]
+    is_span = bool(spans) and kinds[:, 0].max() >= kinds[:, 1].max()
+    ordered = [*spans, *verdicts] if is_span else [*verdicts, *spans]
+    return [_answer(one, share, config) for one, share in ordered[: config.answers]]
+
+
+def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
+    """The merged spans of all chains, best first; probabilities among spans alone."""
+    wanted = (config.longest, SPARE * config.answers)
+    regions = [one.reading.layout.regions for one in chains]
+    found = [
+        (one, span)
+        for one, own in zip(chains, regions, strict=True)
+        for span in best_spans(one.logits.start, one.logits.end, own, *wanted)
+    ]
+    if not found:
+        return []
+    allowed = np.concatenate(regions) != NOWHERE
+    starts = np.concatenate([one.logits.start for one in chains])[allowed]
+    ends = np.concatenate([one.logits.end for one in chains])[allowed]
+    everything = np.logaddexp.reduce(starts) + np.logaddexp.reduce(ends)
+    candidates = [
+        _Candidate(_text(one, span), one, span.score, float(np.exp(span.score - everything)), span)
+        for one, span in found
+    ]
+    return _best_first(_merged(candidates, config.merge), config.merge)
+
+
+def _verdicts(chains: Sequence[ChainRead], merge: str) -> list[_Candidate]:
+    """Yes and no, the likelier first; probabilities among these two alone."""
+    verdicts = np.stack([one.logits.verdict for one in chains])  # (chains, 2)
+    candidates = [
+        _Candidate(text, chains[best], float(verdicts[best, place]), share)
+        for place, (text, best, share) in enumerate(
+            zip(VERDICTS, verdicts.argmax(axis=0).tolist(), _shares(verdicts, merge), strict=True)
+        )
+    ]
+    return _best_first(candidates, merge)
+
+
+def _merged(candidates: Iterable[_Candidate], merge: str) -> list[_Candidate]:
+    """Answers that are one to the official evaluation, as the best of them."""
+    groups: dict[str, list[_Candidate]] = {}
+    for one in candidates:
+        groups.setdefault(normalise(one.text) or one.text.lower(), []).append(one)
+    merged = []
+    for group in groups.values():
+        best = max(group, key=lambda one: one.score)
+        if merge == "sum":
+            best = replace(best, probability=min(sum(one.probability for one in group), 1.0))
+        merged.append(best)
+    return merged
+
+
+def _best_first(candidates: Iterable[_Candidate], merge: str) -> list[_Candidate]:
+    if merge == "sum":
+        return sorted(candidates, key=lambda one: -one.probability)
+    return sorted(candidates, key=lambda one: -one.score)
+
+
+def _shares(logits: Floats, merge: str) -> tuple[float, float]:
+    """Of two choices, how likely each is: by its best chain, or by all: (chains, 2) -> 2"""
+    totals = logits.max(axis=0) if merge == "best" else np.logaddexp.reduce(logits, axis=0)
+    first, second = np.exp(totals - np.logaddexp.reduce(totals))
+    return float(first), float(second)
+
+
+def _text(chain: ChainRead, found: Found) -> str:
+    """The source's own characters."""
+    place, start, end, in_title = chain.reading.characters(found.first, found.last)
+    paragraph = chain.paragraphs[place]
+    return (paragraph.title if in_title else paragraph.text)[start:end]
+
+
+def _answer(candidate: _Candidate, share: float, config: ReadConfig) -> Answer:
+    chain = candidate.chain
+    return Answer(
+        text=candidate.text,
+        kind="span" if candidate.found else candidate.text,
+        score=candidate.score,
+        probability=candidate.probability * share,
+        chain=tuple(paragraph.id for paragraph in chain.paragraphs),
+        support=_support(chain, config),
+        span=_span(chain, candidate.found) if candidate.found else None,
+    )
+
+
+def _span(chain: ChainRead, found: Found) -> Span:
+    place, start, end, in_title = chain.reading.characters(found.first, found.last)
+    paragraph = chain.paragraphs[place]
+    where = None if in_title else paragraph.start + start
+    return Span(paragraph.id, start, end, where, in_title)
+
+
+def _support(chain: ChainRead, config: ReadConfig) -> tuple[SentenceRef, ...]:
+    layout = chain.reading.layout
+    chosen = np.flatnonzero(layout.present & (sigmoid(chain.logits.support) >= config.support))
+    return tuple(
+        SentenceRef(
+            chain.paragraphs[layout.sentence_places[sentence]].id,
+            int(layout.sentence_numbers[sentence]),
+        )
+        for sentence in chosen
+    )

@@ -1,0 +1,141 @@
+"""Questions with chains → what the reader says of them, and their answers.
+
+The runtime's reader: exported graphs, no torch. The recurrent network reads every question and
+paragraph once, however many chains share it, and then each chain; the transformer network reads
+question and chain in one text, so nothing of that can be shared.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muppet.artifact import checksum_file, read_manifest
+from muppet.config import ReadConfig, ReaderConfig, from_table
+from muppet.domain import Answer, Paragraph
+from muppet.encode.encoder import in_chunks, pad_states
+from muppet.encode.inputs import Array, Inputs, file_of, open_session
+from muppet.read.answers import ChainLogits, ChainRead, choose_answers
+from muppet.text.batch import make_batch
+from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
+from muppet.text.prepare import Prepared
+
+KIND = "exported reader"
+FORMAT = 1
+REMAKE = "muppet train export RUN/best --out READER"
+LOGITS = ("start", "end", "kind", "verdict", "support")
+
+Pair = tuple[str, Sequence[Paragraph]]
+"""A question and the paragraphs of one chain."""
+States = NDArray[np.float32]
+
+
+class ChainReader:
+    """One exported reader, ready to read."""
+
+    def __init__(self, directory: Path, threads: int = 1) -> None:
+        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+        self.config = from_table(ReaderConfig, manifest.config["reader"])
+        self.joins = self.config.network == "transformer"
+        self._inputs = Inputs(directory, self.config, manifest.config["positions"], REMAKE)
+        read = file_of(directory, "read.onnx", REMAKE)
+        self.checksum = checksum_file(read)
+        self._read = open_session(read, threads, REMAKE)
+        self._wanted = {given.name for given in self._read.get_inputs()}
+        if not self.joins:
+            text = file_of(directory, "text.onnx", REMAKE)
+            self._text = open_session(text, threads, REMAKE)
+            self._text_wanted = {given.name for given in self._text.get_inputs()}
+
+    def answers(
+        self, question: str, chains: Sequence[Sequence[Paragraph]], config: ReadConfig
+    ) -> list[Answer]:
+        """The best answers from all chains of a question, best first (checklist 27)."""
+        return choose_answers(self.read([(question, chain) for chain in chains]), config)
+
+    def read(self, pairs: Sequence[Pair]) -> list[ChainRead]:
+        """What the reader says of each chain, read by itself for its question."""
+        readings = self._readings(pairs)
+        run = self._run_joined if self.joins else self._run_apart(readings)
+        found = in_chunks(readings, lambda reading: reading.size, run)
+        return [
+            ChainRead(tuple(chain), reading, logits)
+            for (_, chain), reading, logits in zip(pairs, readings, found, strict=True)
+        ]
+
+    def _readings(self, pairs: Sequence[Pair]) -> list[Reading]:
+        """Every distinct text is prepared once."""
+        ready = self._inputs.preparer
+        questions = {question: ready.question(question) for question, _ in pairs}
+        paragraphs = {one: ready.paragraph(one) for _, chain in pairs for one in chain}
+        found = []
+        for question, chain in pairs:
+            texts = [paragraphs[one] for one in chain]
+            if self.joins:
+                found.append(reading_joined(ready, questions[question], texts))
+            else:
+                found.append(reading_apart(questions[question], texts))
+        return found
+
+    def _run_joined(self, readings: Sequence[Reading]) -> list[ChainLogits]:
+        texts = [reading.joined for reading in readings if reading.joined is not None]
+        batch = make_batch(texts, self._inputs.preparer.lexicon)
+        fields = self._inputs.fields(batch, self._wanted)
+        layouts = pad_layouts([reading.layout for reading in readings])
+        return self._logits(readings, fields | {"titles": layouts.titles})
+
+    def _run_apart(self, readings: Sequence[Reading]) -> "_Compare":
+        distinct = {id(text): text for one in readings for text in (one.question, *one.chain)}
+        states = dict(zip(distinct, self._states(list(distinct.values())), strict=True))
+        return _Compare(self, states)
+
+    def _states(self, texts: Sequence[Prepared]) -> list[States]:
+        """Each text's token states: (T, D)"""
+
+        def run(some: Sequence[Prepared]) -> list[States]:
+            batch = make_batch(some, self._inputs.preparer.lexicon)
+            fields = self._inputs.fields(batch, self._text_wanted)
+            (states,) = self._text.run(["states"], fields)
+            return [one[: len(text.types)] for one, text in zip(states, some, strict=True)]
+
+        return in_chunks(texts, lambda text: len(text.pieces) or len(text.types), run)
+
+    def _logits(self, readings: Sequence[Reading], fields: dict[str, Array]) -> list[ChainLogits]:
+        wanted = {name: field for name, field in fields.items() if name in self._wanted}
+        found = self._read.run(list(LOGITS), wanted)
+        return list(_without_padding(readings, found))
+
+
+class _Compare:
+    """Chains of texts that were read already."""
+
+    def __init__(self, reader: ChainReader, states: dict[int, States]) -> None:
+        self._reader = reader
+        self._states = states
+
+    def __call__(self, readings: Sequence[Reading]) -> list[ChainLogits]:
+        questions = [self._states[id(one.question)] for one in readings]
+        chains = [
+            np.concatenate([self._states[id(text)] for text in one.chain]) for one in readings
+        ]
+        layouts = pad_layouts([one.layout for one in readings])
+        question, question_mask = pad_states(questions)
+        states, _ = pad_states(chains)
+        fields = {
+            "question": question,
+            "question_mask": question_mask,
+            "states": states,
+            "mask": layouts.mask,
+            "segments": layouts.segments,
+            "sentences": layouts.sentences,
+            "titles": layouts.titles,
+        }
+        return self._reader._logits(readings, fields)
+
+
+def _without_padding(readings: Sequence[Reading], found: Sequence[Array]) -> Iterable[ChainLogits]:
+    for row, reading in enumerate(readings):
+        tokens, sentences = len(reading.layout.segments), len(reading.layout.present)
+        start, end, kind, verdict, support = (part[row].astype(np.float64) for part in found)
+        yield ChainLogits(start[:tokens], end[:tokens], kind, verdict, support[:sentences])

@@ -1,0 +1,55 @@
+"""The settings of `muppet train reader`, in one file."""
+
+from dataclasses import dataclass, field
+
+from muppet.config import OptimiserConfig, ReadConfig, ReaderConfig, RunConfig, WeightsConfig
+from muppet.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderDataConfig:
+    """Files, relative to where the command runs; `dev` chooses the checkpoint.
+
+    `wrong_chains` of a question are read beside its gold one (checklist 26: two); a share of them,
+    `retrieved_share`, are chains that were found by retrieval, from the lines {"id", "chains":
+    [[title, …], …]} of `retrieved`. On dev a question's gold chain is read beside `dev_chains` that
+    hold distractors.
+    """
+
+    train: tuple[str, ...] = ()
+    dev: str = ""
+    dev_questions: int = 200
+    dev_chains: int = 4
+    word_vectors: str = ""
+    mined: str = ""
+    retrieved: str = ""
+    retrieved_share: float = 0.5
+    wrong_chains: int = 2
+    weights: WeightsConfig = field(default_factory=WeightsConfig)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.retrieved_share <= 1:
+            raise ConfigError(
+                f"data.retrieved_share is a share of 0 to 1, not {self.retrieved_share}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderObjectiveConfig:
+    """What the four losses weigh; in the paper they are summed (checklist 25)."""
+
+    kind_weight: float = 1.0
+    verdict_weight: float = 1.0
+    support_weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRecipe:
+    """All of `muppet train reader`; `read` is how dev's answers are chosen."""
+
+    reader: ReaderConfig = field(default_factory=ReaderConfig)
+    data: ReaderDataConfig = field(default_factory=ReaderDataConfig)
+    objective: ReaderObjectiveConfig = field(default_factory=ReaderObjectiveConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    run: RunConfig = field(default_factory=RunConfig)
+    read: ReadConfig = field(default_factory=ReadConfig)

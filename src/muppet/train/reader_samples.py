@@ -1,0 +1,140 @@
+"""Gold → which chains the reader reads of a question: the gold one, and a few wrong ones.
+
+HotpotQA: the gold pair, and pairs of one gold paragraph and one distractor (checklist 26); with
+more hops, of some gold and some distractors. SQuAD: its own paragraph, and others of its article
+(checklist 28). All chance comes from the `rng` that is passed in.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from muppet.corpus.files import decode, open_file
+from muppet.errors import ConfigError
+from muppet.train.examples import TrainingData, TrainingQuestion, several
+
+_logger = logging.getLogger(__name__)
+
+Rows = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSample:
+    """A question, and the rows of the paragraphs that are read with it."""
+
+    question: int
+    paragraphs: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class WrongChains:
+    """How many wrong chains a question gets, and from where beside its distractors.
+
+    A share of them are chains that were retrieved for it; `negatives` are, for questions of one
+    hop, the paragraphs to take instead of its distractors.
+    """
+
+    count: int = 2
+    retrieved: Mapping[int, tuple[Rows, ...]] | None = None
+    retrieved_share: float = 0.0
+    negatives: Mapping[int, Rows] | None = None
+
+
+def reader_samples(
+    number: int, data: TrainingData, rng: np.random.Generator, wrong: WrongChains
+) -> list[ReaderSample]:
+    """The gold chain, and then the wrong ones; where any order is right, in any order."""
+    question = data.questions[number]
+    found = [
+        chain for chain in (wrong.retrieved or {}).get(number, ()) if not _is_gold(chain, question)
+    ]
+    retrieved = (
+        sum(rng.random() < wrong.retrieved_share for _ in range(wrong.count)) if found else 0
+    )
+    places = rng.permutation(len(found))[:retrieved].tolist()
+    chains = [found[place] for place in places]
+    made = wrong.count - len(chains)
+    if len(question.gold) == 1:
+        near = (wrong.negatives or {}).get(number, question.distractors)
+        chains += [(row,) for row in several(made, near, question.gold, data, rng)]
+    else:
+        chains += [_with_distractors(question, data, rng) for _ in range(made)]
+    gold = _in_some_order(question.gold, question, rng)
+    return [ReaderSample(number, chain) for chain in (gold, *chains)]
+
+
+def article_negatives(data: TrainingData, negatives: Mapping[int, Rows]) -> dict[int, Rows]:
+    """Of the negatives of SQuAD's questions those of their own article, nearest by TF-IDF."""
+    return {
+        number: tuple(
+            row
+            for row in rows
+            if data.paragraphs[row].title == data.paragraphs[data.questions[number].gold[0]].title
+        )
+        for number, rows in negatives.items()
+    }
+
+
+def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]]:
+    """Retrieved chains by question number; those with a title that the data lacks are left out."""
+    numbers = {question.id: number for number, question in enumerate(data.questions)}
+    by_title: dict[str, int] = {}
+    for row, paragraph in enumerate(data.paragraphs):
+        by_title.setdefault(paragraph.title, row)
+    found: dict[int, tuple[Rows, ...]] = {}
+    unknown = 0
+    for place, line in enumerate(_lines(path), 1):
+        id_, chains = _parsed(line, path, place)
+        if id_ not in numbers:
+            continue
+        question = data.questions[numbers[id_]]
+        own = {data.paragraphs[row].title: row for row in (*question.distractors, *question.gold)}
+        rows = [tuple(own.get(title, by_title.get(title, -1)) for title in one) for one in chains]
+        known = tuple(dict.fromkeys(chain for chain in rows if chain and -1 not in chain))
+        unknown += len(rows) - len(known)
+        found[numbers[id_]] = known
+    _logger.info("%s: chains of %d questions, left out %d", path, len(found), unknown)
+    return found
+
+
+def _with_distractors(
+    question: TrainingQuestion, data: TrainingData, rng: np.random.Generator
+) -> Rows:
+    """Gold of which one paragraph or more, but not all, have given way to distractors."""
+    hops = len(question.gold)
+    lost = rng.permutation(hops)[: int(rng.integers(1, hops))].tolist()
+    strangers = several(len(lost), question.distractors, question.gold, data, rng)
+    chain = list(question.gold)
+    for place, row in zip(lost, strangers, strict=True):
+        chain[place] = row
+    return _in_some_order(tuple(chain), question, rng)
+
+
+def _in_some_order(chain: Rows, question: TrainingQuestion, rng: np.random.Generator) -> Rows:
+    if question.is_ordered:
+        return chain
+    return tuple(chain[place] for place in rng.permutation(len(chain)).tolist())
+
+
+def _is_gold(chain: Sequence[int], question: TrainingQuestion) -> bool:
+    return set(chain) == set(question.gold)
+
+
+def _lines(path: Path) -> list[str]:
+    with open_file(path) as stream:
+        return [line for line in decode(stream.read(), str(path)).split("\n") if line.strip()]
+
+
+def _parsed(line: str, path: Path, place: int) -> tuple[str, list[list[str]]]:
+    try:
+        content = json.loads(line)
+        return str(content["id"]), [[str(title) for title in chain] for chain in content["chains"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{path}:{place} holds no retrieved chains ({error}). Each line must be "
+            '{"id": question, "chains": [[title, …], …]}.'
+        ) from error

@@ -1,0 +1,159 @@
+"""Train the reader: spans, yes/no and supporting sentences, on gold chains among others."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from muppet.config import OptimiserConfig, RunConfig
+from muppet.domain import Progress
+from muppet.nn.encoder import count_parameters
+from muppet.nn.reader import Reader
+from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
+from muppet.train.batches import Texts
+from muppet.train.examples import draw_epoch
+from muppet.train.negatives import squad_negatives
+from muppet.train.reader_batches import ReaderBatch, make_reader_batch
+from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
+from muppet.train.reader_objective import reader_loss
+from muppet.train.reader_recipe import ReaderRecipe
+from muppet.train.reader_samples import (
+    WrongChains,
+    article_negatives,
+    read_retrieved,
+    reader_samples,
+)
+from muppet.train.run import (
+    Plan,
+    all_words,
+    checksums,
+    dataset_weights,
+    freeze_texts,
+    load_data,
+    mined_files,
+    read_word_vectors,
+    require_questions,
+    train,
+)
+
+
+class ReaderRun:
+    """Everything of one run that is made before its first step."""
+
+    def __init__(self, recipe: ReaderRecipe, directory: Path) -> None:
+        torch.manual_seed(recipe.run.seed)
+        torch.set_num_threads(recipe.run.threads)
+        self.recipe = recipe
+        self.directory = directory
+        self.made_from = _made_from(recipe)
+        self.data, self.dev = load_data(recipe.data, recipe.reader.max_tokens)
+        vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
+        self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
+        require_questions(self.dev, self.epoch(0))
+        self.texts = Texts(self.data, self.model.preparer)
+        self.dev_texts = Texts(self.dev, self.model.preparer)
+        self._wrong = self._wrong_chains()
+        self._dev_samples = dev_samples(self.dev_texts, recipe.data.dev_chains)
+
+    @property
+    def network(self) -> Reader:
+        return self.model.reader
+
+    @property
+    def settings(self) -> RunConfig:
+        return self.recipe.run
+
+    @property
+    def optimiser(self) -> OptimiserConfig:
+        return self.recipe.optimiser
+
+    def epoch(self, number: int) -> list[tuple[int, ...]]:
+        """The batches of an epoch, as question numbers; the same whenever they are asked for."""
+        rng = np.random.default_rng([self.recipe.run.seed, number])
+        weights = dataset_weights(self.recipe.data.weights)
+        return draw_epoch(self.data, weights, rng, self.recipe.run.questions_per_batch)
+
+    def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> ReaderBatch:
+        """A batch's chains: for each question the gold one and wrong ones (checklist 26)."""
+        rng = np.random.default_rng([self.recipe.run.seed, epoch, step])
+        samples = [
+            sample
+            for number in numbers
+            for sample in reader_samples(number, self.data, rng, self._wrong)
+        ]
+        return make_reader_batch(self.texts, samples, joins=self.network.joins)
+
+    def loss(self, batch: ReaderBatch) -> tuple[Tensor, dict[str, float]]:
+        return reader_loss(self.network, batch, self.recipe.objective)
+
+    def measure(self) -> dict[str, float]:
+        answers = answer_questions(
+            self.network, self.dev_texts, self._dev_samples, self.recipe.read
+        )
+        return summarise_answers(self.dev_texts, answers)
+
+    def quality(self, summary: Mapping[str, float]) -> float:
+        """Joint F1, or where dev marks no support the answers' F1."""
+        return summary.get("joint_f1", summary["answer_f1"])
+
+    def save(self, weights: Mapping[str, Tensor]) -> None:
+        save_reader(self.directory / "best", self.model, weights, self.made_from)
+
+    def plan(self) -> Plan:
+        steps = len(self.epoch(0))
+        return Plan(
+            questions=len(self.data.questions),
+            paragraphs=len(self.data.paragraphs),
+            dev_questions=len(self.dev.questions),
+            steps_per_epoch=steps,
+            steps=steps * self.recipe.run.epochs,
+            trained_parameters=count_parameters(self.network),
+        )
+
+    def _wrong_chains(self) -> WrongChains:
+        data = self.recipe.data
+        negatives = {}
+        if data.weights.squad:
+            rng = np.random.default_rng(self.recipe.run.seed)
+            negatives = article_negatives(self.data, squad_negatives(self.data, rng))
+        return WrongChains(
+            count=data.wrong_chains,
+            retrieved=read_retrieved(Path(data.retrieved), self.data) if data.retrieved else None,
+            retrieved_share=data.retrieved_share,
+            negatives=negatives,
+        )
+
+
+def freeze_inputs(run: ReaderRun, progress: Progress) -> None:
+    """Compute what a frozen contextual source says of all texts, unless an earlier run has.
+
+    A network that reads question and chain in one text has no texts to compute beforehand.
+    """
+    if run.network.joins:
+        return
+    freeze_texts(
+        run.directory,
+        run.recipe.reader.contextual,
+        run.network.embedding.contextual,
+        {"train": run.texts, "dev": run.dev_texts},
+        progress,
+    )
+
+
+def train_reader(run: ReaderRun, progress: Progress) -> dict[str, float]:
+    """Train until dev's answers get no better; the best evaluation's summary."""
+    freeze_inputs(run, progress)
+    return train(run, progress)
+
+
+def _made_from(recipe: ReaderRecipe) -> dict[str, str]:
+    """The files a run rests on, by their checksums, and the recipe itself."""
+    data = recipe.data
+    vectors = [data.word_vectors] if recipe.reader.word_vectors else []
+    retrieved = [data.retrieved] if data.retrieved else []
+    sums = checksums([*data.train, data.dev, *vectors, *retrieved, *mined_files(data.mined)])
+    return sums | {"recipe": json.dumps(asdict(replace(recipe, run=replace(recipe.run, epochs=1))))}

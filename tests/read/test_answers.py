@@ -1,0 +1,150 @@
+"""Answers of all chains: kind, verdict, merging, support, the source's characters (27)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from muppet.config import ReadConfig
+from muppet.domain import Answer, Paragraph, SentenceRef, Span
+from muppet.read.answers import ChainLogits, ChainRead, choose_answers
+from muppet.text.layout import reading_apart
+from muppet.text.prepare import Preparer
+from muppet.text.vocab import Alphabet, Lexicon
+
+OSLO = Paragraph(
+    "n1#2", "Norway", ("Oslo  is its\ncapital.", " It lies  in the\tSouth."), start=100
+)
+BERGEN = Paragraph("b", "Bergen", ("Bergen is not the OSLO.",))
+CONFIG = ReadConfig()
+
+
+def read(
+    paragraphs: tuple[Paragraph, ...],
+    spans: dict[str, float],
+    *,
+    kind: tuple[float, float] = (5.0, 0.0),
+    verdict: tuple[float, float] = (0.0, 0.0),
+    support: dict[int, float] | None = None,
+) -> ChainRead:
+    """What a reader might say that likes these spans, the words of them, so much."""
+    ready = Preparer(Lexicon(Alphabet(""), lambda _: -1), None, max_tokens=50, with_title=True)
+    reading = reading_apart(ready.question("Which?"), [ready.paragraph(one) for one in paragraphs])
+    words = [word for text in reading.chain for word in text.tokens.words()]
+    start, end = np.full(len(words), -9.0), np.full(len(words), -9.0)
+    for span, liking in spans.items():
+        first, *_, last = [*span.split(), *span.split()]
+        begins = next(
+            place for place in range(len(words))
+            if words[place : place + len(span.split())] == span.split()
+        )  # fmt: skip
+        assert (words[begins], words[begins + len(span.split()) - 1]) == (first, last)
+        start[begins] = end[begins + len(span.split()) - 1] = liking / 2
+    sentences = np.full(len(reading.layout.present), -3.0)
+    for number, logit in (support or {}).items():
+        sentences[number] = logit
+    logits = ChainLogits(start, end, np.array(kind), np.array(verdict), sentences)
+    return ChainRead(paragraphs, reading, logits)
+
+
+def best(*chains: ChainRead, config: ReadConfig = CONFIG) -> Answer:
+    return choose_answers(chains, config)[0]
+
+
+def test_an_answer_has_the_source_s_own_characters_and_its_place_in_it_checklist_1() -> None:
+    answer = best(read((BERGEN, OSLO), {"its capital": 4.0}))
+    assert answer.text == "its\ncapital"
+    assert answer.span == Span("n1#2", 9, 20, 109)
+    assert OSLO.text[answer.span.start : answer.span.end] == answer.text
+    assert answer.chain == ("b", "n1#2")
+    assert answer.score == 4.0
+
+
+def test_an_answer_in_a_title_says_so_and_has_no_place_in_the_document() -> None:
+    answer = best(read((OSLO,), {"Norway": 4.0}))
+    assert answer.text == "Norway"
+    assert answer.span == Span("n1#2", 0, 6, None, in_title=True)
+
+
+def test_the_best_span_of_all_chains_wins_checklist_27() -> None:
+    answer = best(read((OSLO,), {"South": 2.0}), read((BERGEN,), {"Bergen is": 6.0}))
+    assert (answer.text, answer.chain) == ("Bergen is", ("b",))
+
+
+def test_support_is_of_the_answer_s_chain_alone_and_from_one_half_on_checklist_27() -> None:
+    loser = read((BERGEN,), {"OSLO": 1.0}, support={0: 9.0})
+    winner = read((BERGEN, OSLO), {"South": 5.0}, support={1: -0.01, 2: 0.0})
+    answer = best(loser, winner)
+    assert answer.support == (SentenceRef("n1#2", 1),)
+    strict = best(loser, winner, config=replace(CONFIG, support=0.51))
+    assert strict.support == ()
+
+
+def test_the_kind_is_decided_over_all_chains_checklist_27() -> None:
+    spans = read((OSLO,), {"South": 5.0}, kind=(1.0, 0.0), verdict=(0.0, 1.0))
+    verdicts = read((BERGEN,), {}, kind=(0.0, 2.0), verdict=(3.0, 0.0), support={0: 1.0})
+    assert best(spans).kind == "span"
+    answer = best(spans, verdicts)
+    assert (answer.text, answer.kind, answer.chain, answer.span) == ("yes", "yes", ("b",), None)
+    assert answer.support == (SentenceRef("b", 0),)
+    other = choose_answers([spans, verdicts], CONFIG)
+    assert [one.text for one in other[:3]] == ["yes", "no", "South"]
+
+
+@pytest.mark.parametrize("merge", ["best", "sum"])
+def test_equal_answers_of_different_chains_are_one_checklist_29(merge: str) -> None:
+    config = replace(CONFIG, merge=merge)
+    chains = [read((OSLO,), {"Oslo": 5.0}), read((BERGEN,), {"the OSLO": 6.0})]
+    answers = choose_answers(chains, config)
+    assert answers[0].text == "the OSLO"
+    assert sum(one.text.lower().removeprefix("the ") == "oslo" for one in answers) == 1
+    assert answers[0].score == 6.0
+
+
+def test_merged_by_sum_an_answer_found_twice_may_beat_the_best_one() -> None:
+    chains = [
+        read((OSLO,), {"Oslo": 6.0, "South": 6.5}),
+        read((BERGEN,), {"OSLO": 6.0}),
+    ]
+    assert best(*chains).text == "South"
+    summed = best(*chains, config=replace(CONFIG, merge="sum"))
+    assert summed.text.lower() == "oslo"
+    assert summed.probability > best(*chains).probability
+
+
+@pytest.mark.parametrize("merge", ["best", "sum"])
+def test_probabilities_are_of_one_softmax_over_all_chains_checklist_24(merge: str) -> None:
+    one = read((OSLO,), {"South": 4.0}, kind=(1.0, 0.0))
+    two = read((BERGEN,), {"Bergen is": 2.0}, kind=(1.0, 0.0))
+    config = replace(CONFIG, merge=merge, answers=200, longest=50)
+    answers = choose_answers([one, two], config)
+    assert all(0 <= answer.probability <= 1 for answer in answers)
+    assert sum(answer.probability for answer in answers) <= 1 + 1e-9
+    starts = np.concatenate([one.logits.start, two.logits.start])
+    allowed = np.concatenate([one.reading.layout.regions, two.reading.layout.regions]) >= 0
+    total = np.exp(starts[allowed]).sum()  # of the ends as well: they are alike
+    span = np.exp(1.0) / (np.exp(1.0) + np.exp(0.0))
+    expected = np.exp(2.0) / total * np.exp(2.0) / total * span
+    assert answers[0].text == "South"
+    assert answers[0].probability == pytest.approx(expected, rel=1e-4)
+
+
+def test_more_chains_that_say_nothing_change_no_answer_but_its_probability() -> None:
+    one, other = read((OSLO,), {"South": 4.0}), read((BERGEN,), {})
+    alone, together = best(one), best(one, other)
+    assert replace(together, probability=alone.probability) == alone
+    assert together.probability < alone.probability
+
+
+def test_so_many_answers_are_given_best_first() -> None:
+    answers = choose_answers([read((OSLO, BERGEN), {"South": 4.0, "Bergen is": 3.0})], CONFIG)
+    assert len(answers) == CONFIG.answers
+    assert [one.text for one in answers[:2]] == ["South", "Bergen is"]
+    assert all(one.kind == "span" for one in answers)
+    assert [one.score for one in answers] == sorted((one.score for one in answers), reverse=True)
+
+
+def test_where_nothing_was_read_there_is_no_answer() -> None:
+    assert choose_answers([], CONFIG) == []
+    empty = read((Paragraph("e", "", ("",)),), {})
+    assert [one.kind for one in choose_answers([empty], CONFIG)] == ["yes", "no"]
