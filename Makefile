@@ -9,7 +9,7 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 help:  ## print this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 10
 
-demo: .venv/runtime  ## set up, then find the evidence for a two-hop question in the demo corpus
+demo: .venv/runtime  ## set up, then find the chain of evidence for a two-hop question in the demo corpus
 	@$(BIN)/muppet index src/muppet/demo/paragraphs.jsonl --into .venv/demo-kb
 	@$(BIN)/muppet encode .venv/demo-kb
 	@echo; echo 'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'

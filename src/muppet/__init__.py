@@ -1,3 +1,3 @@
 """Multi-hop question answering over your own documents."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

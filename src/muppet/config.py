@@ -62,14 +62,17 @@ class RetrieveConfig:
     `hops` is a number, or auto: the stop head decides, up to `most_hops`. At each hop `narrow`
     paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
     those of question and chain, `all` searches the whole knowledge source. `ranking` is the
-    model's, or the one of the released code.
+    model's, or the one of the released code. A hop's log probability loses up to
+    `lexical_weight`, as far as its words match less than the best of its pool: ours, 0 in the
+    paper. The paper's own are narrow = [32, 512] and pools = ["question"].
     """
 
     engine: str = "bm25"
     hops: int | str = 2
     most_hops: int = 4
-    narrow: tuple[int, ...] = (32, 512)
-    pools: tuple[str, ...] = ("question",)
+    narrow: tuple[int, ...] = (32, 128)
+    pools: tuple[str, ...] = ("question", "requery")
+    lexical_weight: float = 1.0
     widths: tuple[int, ...] = (8,)
     keep: int = 45
     ranking: str = "model"

@@ -154,6 +154,14 @@ def test_without_chains_there_is_nothing_to_say(both: tuple[ReaderModel, ChainRe
     assert reader.answers("Who?", [], ReadConfig()) == []
 
 
+def test_a_chain_without_a_word_is_read_too(both: tuple[ReaderModel, ChainReader]) -> None:
+    _, reader = both
+    (empty,) = reader.read([("Who?", PARAGRAPHS[3:])])
+    assert np.isfinite(empty.logits.kind).all()
+    answers = reader.answers("Who?", [PARAGRAPHS[3:]], ReadConfig())
+    assert [answer.kind for answer in answers] in (["yes", "no"], ["no", "yes"])
+
+
 def test_a_saved_reader_is_the_same_reader(tmp_path: Path) -> None:
     model = make_model("recurrent", tmp_path / "bert")
     model.reader.requires_grad_(requires_grad=True)

@@ -20,7 +20,8 @@ QUESTIONS = [
     "Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?",
     "Where is the museum?",
 ]
-WIDE = RetrieveConfig(narrow=(62,), widths=(62,), keep=100)
+PAPER = RetrieveConfig(narrow=(32, 512), pools=("question",), lexical_weight=0.0)
+WIDE = replace(PAPER, narrow=(62,), widths=(62,), keep=100)
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_a_hop_names_the_sentence_that_matched_best(knowledge: KnowledgeBase) ->
 
 
 def test_narrowing_limits_each_hop(knowledge: KnowledgeBase) -> None:
-    config = RetrieveConfig(narrow=(3, 5), keep=100)
+    config = replace(PAPER, narrow=(3, 5), keep=100)
     found = open_retriever(knowledge, config=config).retrieve(QUESTIONS[0]).chains
     ranked = [hop.paragraph for hop in knowledge.narrow(QUESTIONS[0], 5)]
     assert {one.chain.paragraphs[0] for one in found} <= set(ranked[:3])
@@ -93,13 +94,26 @@ def test_narrowing_limits_each_hop(knowledge: KnowledgeBase) -> None:
 
 
 def test_requery_narrows_by_question_and_chain(knowledge: KnowledgeBase) -> None:
-    config = RetrieveConfig(narrow=(1, 4), pools=("question", "requery"))
+    config = replace(PAPER, narrow=(1, 4), pools=("question", "requery"))
     found = open_retriever(knowledge, config=config).retrieve(QUESTIONS[0]).chains
     (first,) = {one.chain.paragraphs[0] for one in found}
     read = knowledge.store.paragraphs([first])[first]
     text = f"{QUESTIONS[0]}\n{read.title}. {read.text}"
     wanted = {hop.paragraph for hop in knowledge.narrow(text, 4)} - {first}
     assert {one.chain.paragraphs[1] for one in found} == wanted
+
+
+def test_words_count_as_far_as_they_match_less_than_the_best_of_their_pool(
+    knowledge: KnowledgeBase,
+) -> None:
+    plain = open_retriever(knowledge, config=replace(WIDE, hops=1))
+    both = open_retriever(knowledge, config=replace(WIDE, hops=1, lexical_weight=3.0))
+    hops = knowledge.narrow(QUESTIONS[0], 62)
+    share = {hop.paragraph: hop.score / hops[0].score - 1 for hop in hops}
+    before = {one.chain.paragraphs[0]: one.score for one in plain.retrieve(QUESTIONS[0]).chains}
+    for one in both.retrieve(QUESTIONS[0]).chains:
+        number = one.chain.paragraphs[0]
+        assert one.score == pytest.approx(before[number] + 3.0 * share[number], abs=1e-4)
 
 
 def test_the_whole_source_is_searched_without_words(knowledge: KnowledgeBase) -> None:
@@ -113,14 +127,14 @@ def test_the_whole_source_is_searched_without_words(knowledge: KnowledgeBase) ->
 
 
 def test_the_rank_for_the_plain_question_is_the_first_hop_s(knowledge: KnowledgeBase) -> None:
-    retriever = open_retriever(knowledge, config=RetrieveConfig(hops=1, narrow=(62,), keep=10))
+    retriever = open_retriever(knowledge, config=replace(PAPER, hops=1, narrow=(62,), keep=10))
     ranks = retriever.ranks(QUESTIONS[0])
     chains = retriever.retrieve(QUESTIONS[0]).chains
     assert [ranks[one.chain.paragraphs[0]] for one in chains] == list(range(1, 11))
 
 
 def test_auto_gives_chains_of_several_lengths_by_the_stop_head(knowledge: KnowledgeBase) -> None:
-    found = open_retriever(knowledge, config=RetrieveConfig(hops="auto", most_hops=3)).retrieve(
+    found = open_retriever(knowledge, config=replace(PAPER, hops="auto", most_hops=3)).retrieve(
         QUESTIONS[0]
     )
     assert {len(one.chain.hops) for one in found.chains} == {1, 2, 3}
@@ -129,7 +143,7 @@ def test_auto_gives_chains_of_several_lengths_by_the_stop_head(knowledge: Knowle
 def test_the_released_ranking_is_by_raw_inner_products_checklist_21(
     knowledge: KnowledgeBase,
 ) -> None:
-    config = RetrieveConfig(ranking="released", narrow=(32, 62))
+    config = replace(PAPER, ranking="released", narrow=(32, 62))
     found = open_retriever(knowledge, config=config).retrieve(QUESTIONS[0]).chains
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)

@@ -127,13 +127,13 @@ def _systems(
     }
     settings = settings or knowledge.config.retrieve
     if pretrained:
-        wide = max(settings.narrow)
-        once = replace(settings, hops=1, narrow=(wide,), keep=10)
+        alone = replace(settings, lexical_weight=0.0)  # its cosine by itself
+        once = replace(alone, hops=1, narrow=(max(settings.narrow),), keep=10)
         systems["pretrained one-shot"] = one_shot_pairs(
             open_retriever(knowledge, pretrained, once, progress)
         )
         systems["pretrained two-hop"] = model_chains(
-            open_retriever(knowledge, pretrained, settings, progress)
+            open_retriever(knowledge, pretrained, alone, progress)
         )
     systems["model"] = model_chains(open_retriever(knowledge, model, settings, progress))
     return systems

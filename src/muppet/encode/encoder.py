@@ -201,7 +201,7 @@ def _without_gaps(vectors: Vectors, text: Prepared) -> Vectors:
 
 def pad_states(texts: Sequence[Vectors]) -> tuple[Vectors, NDArray[np.bool_]]:
     """(B, T, D) and its mask (B, T)"""
-    longest = max(len(text) for text in texts)
+    longest = max([1, *(len(text) for text in texts)])
     states = np.zeros((len(texts), longest, texts[0].shape[1]), dtype=np.float32)
     mask = np.zeros(states.shape[:2], dtype=bool)
     for row, text in enumerate(texts):

@@ -5,7 +5,8 @@ paragraph once, however many chains share it, and then each chain; the transform
 question and chain in one text, so nothing of that can be shared.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -67,8 +68,9 @@ class ChainReader:
     def _readings(self, pairs: Sequence[Pair]) -> list[Reading]:
         """Every distinct text is prepared once."""
         ready = self._inputs.preparer
-        questions = {question: ready.question(question) for question, _ in pairs}
-        paragraphs = {one: ready.paragraph(one) for _, chain in pairs for one in chain}
+        questions = {text: ready.question(text) for text in {question for question, _ in pairs}}
+        distinct = {one for _, chain in pairs for one in chain}
+        paragraphs = {one: ready.paragraph(one) for one in distinct}
         found = []
         for question, chain in pairs:
             texts = [paragraphs[one] for one in chain]
@@ -85,10 +87,21 @@ class ChainReader:
         layouts = pad_layouts([reading.layout for reading in readings])
         return self._logits(readings, fields | {"titles": layouts.titles})
 
-    def _run_apart(self, readings: Sequence[Reading]) -> "_Compare":
+    def _run_apart(
+        self, readings: Sequence[Reading]
+    ) -> Callable[[Sequence[Reading]], list[ChainLogits]]:
+        """Reads all their texts once; what is returned reads some of the chains of them."""
         distinct = {id(text): text for one in readings for text in (one.question, *one.chain)}
         states = dict(zip(distinct, self._states(list(distinct.values())), strict=True))
-        return _Compare(self, states)
+
+        def run(some: Sequence[Reading]) -> list[ChainLogits]:
+            chains = [np.concatenate([states[id(text)] for text in one.chain]) for one in some]
+            question, question_mask = pad_states([states[id(one.question)] for one in some])
+            fields = asdict(pad_layouts([one.layout for one in some]))
+            fields |= {"question": question, "question_mask": question_mask}
+            return self._logits(some, fields | {"states": pad_states(chains)[0]})
+
+        return run
 
     def _states(self, texts: Sequence[Prepared]) -> list[States]:
         """Each text's token states: (T, D)"""
@@ -105,33 +118,6 @@ class ChainReader:
         wanted = {name: field for name, field in fields.items() if name in self._wanted}
         found = self._read.run(list(LOGITS), wanted)
         return list(_without_padding(readings, found))
-
-
-class _Compare:
-    """Chains of texts that were read already."""
-
-    def __init__(self, reader: ChainReader, states: dict[int, States]) -> None:
-        self._reader = reader
-        self._states = states
-
-    def __call__(self, readings: Sequence[Reading]) -> list[ChainLogits]:
-        questions = [self._states[id(one.question)] for one in readings]
-        chains = [
-            np.concatenate([self._states[id(text)] for text in one.chain]) for one in readings
-        ]
-        layouts = pad_layouts([one.layout for one in readings])
-        question, question_mask = pad_states(questions)
-        states, _ = pad_states(chains)
-        fields = {
-            "question": question,
-            "question_mask": question_mask,
-            "states": states,
-            "mask": layouts.mask,
-            "segments": layouts.segments,
-            "sentences": layouts.sentences,
-            "titles": layouts.titles,
-        }
-        return self._reader._logits(readings, fields)
 
 
 def _without_padding(readings: Sequence[Reading], found: Sequence[Array]) -> Iterable[ChainLogits]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
 
 Numbers = NDArray[np.int64]
+Scores = NDArray[np.float32]
 Setting = TypeVar("Setting")
 
 
@@ -32,13 +33,20 @@ class Retrieved:
     paragraphs: Mapping[int, Paragraph]
 
 
+class Pool(NamedTuple):
+    """Paragraphs that words narrowed a text to, ascending, and how well: 0 the best, down to -1."""
+
+    numbers: Numbers
+    shares: NDArray[np.float32]
+
+
 @dataclass(slots=True)
 class _Session:
     """What one call of `retrieve_many` has looked up so far."""
 
     questions: Sequence[str]
     paragraphs: dict[int, Paragraph] = field(default_factory=dict)
-    narrowed: dict[tuple[str, int], Numbers] = field(default_factory=dict)
+    narrowed: dict[tuple[str, int], Pool] = field(default_factory=dict)
 
 
 class Retriever:
@@ -94,7 +102,7 @@ class Retriever:
 
     def ranks(self, question: str) -> dict[int, int]:
         """Where paragraphs stand for the plain question, among all that its words narrow to."""
-        numbers = self._narrowed(_Session([question]), question, max(self.config.narrow))
+        numbers, _ = self._narrowed(_Session([question]), question, max(self.config.narrow))
         scores, _ = self.vectors.search(numbers, self.encoder.ask([question]).search)
         best = numbers[top(scores, len(numbers))[0]]
         return {number: rank for rank, number in enumerate(best.tolist(), start=1)}
@@ -114,38 +122,38 @@ class Retriever:
         if _at(self.config.pools, hop) == "all":
             return self._search_whole(asked, enough)
         found: list[list[Hop]] = [[] for _ in prefixes]
-        for numbers, places in self._pools(session, prefixes, hop):
+        for (numbers, shares), places in self._pools(session, prefixes, hop):
             if not len(numbers):
                 continue
-            scores, sentences = self.vectors.search(numbers, asked.search[places])
+            products, sentences = self.vectors.search(numbers, asked.search[places])
+            scores = self._scores(products, asked.offset[places][:, None], shares)
             for row, (place, best) in enumerate(zip(places, top(scores, enough), strict=True)):
-                found[place] = self._hops(
-                    numbers[best], scores[row, best], sentences[row, best], asked.offset[place]
-                )
+                found[place] = _hops(numbers[best], scores[row, best], sentences[row, best])
         return found
 
     def _search_whole(self, asked: Asked, keep: int) -> list[list[Hop]]:
         assert self._whole is not None
         results = self._whole.search(asked.search, keep, self._is_there)
         return [
-            self._hops(one.numbers, one.scores, one.sentences, offset)
+            _hops(one.numbers, self._scores(one.scores, offset, np.float32(0)), one.sentences)
             for one, offset in zip(results, asked.offset, strict=True)
         ]
 
     def _is_there(self, numbers: Numbers) -> NDArray[np.bool_]:
         return np.isin(numbers, list(self.knowledge.store.existing(numbers.tolist())))
 
-    def _hops(
-        self, numbers: Numbers, scores: NDArray[np.float32], sentences: Numbers, offset: float
-    ) -> list[Hop]:
-        """Candidates with log probabilities; the released ranking wants the raw inner products."""
-        kept = scores if self._beam.is_released else log_sigmoid(scores + offset)
-        triples = zip(numbers.tolist(), kept.tolist(), sentences.tolist(), strict=True)
-        return [Hop(*triple) for triple in triples]
+    def _scores(
+        self, products: Scores, offset: Scores | np.float32, shares: Scores | np.float32
+    ) -> Scores:
+        """Log probabilities, less what the words lack; the released ranking wants raw products."""
+        if self._beam.is_released:
+            return products
+        scores = log_sigmoid(products + offset) + self.config.lexical_weight * shares
+        return scores.astype(np.float32)
 
     def _pools(
         self, session: _Session, prefixes: Sequence[Prefix], hop: int
-    ) -> Iterable[tuple[Numbers, list[int]]]:
+    ) -> Iterable[tuple[Pool, list[int]]]:
         """The paragraphs to search, and the places of the prefixes that search them."""
         keep = _at(self.config.narrow, hop)
         texts: dict[str, list[int]] = {}
@@ -157,13 +165,16 @@ class Retriever:
         for text, places in texts.items():
             yield self._narrowed(session, text, keep), places
 
-    def _narrowed(self, session: _Session, text: str, keep: int) -> Numbers:
-        """The paragraphs that words narrow a text to and that have vectors, ascending."""
+    def _narrowed(self, session: _Session, text: str, keep: int) -> Pool:
+        """The paragraphs that words narrow a text to and that have vectors."""
         if (text, keep) not in session.narrowed:
             hops = self.knowledge.narrow(text, keep, self.config.engine)
-            numbers = np.array(sorted(hop.paragraph for hop in hops), dtype=np.int64)
+            best = hops[0].score if hops and hops[0].score > 0 else 1.0
+            hops = sorted(hops, key=lambda hop: hop.paragraph)
+            numbers = np.array([hop.paragraph for hop in hops], dtype=np.int64)
+            shares = np.array([hop.score / best - 1 for hop in hops], dtype=np.float32)
             known = self.vectors.has(numbers)
-            session.narrowed[text, keep] = numbers[known]
+            session.narrowed[text, keep] = Pool(numbers[known], shares[known])
         return session.narrowed[text, keep]
 
     def _look_up(self, session: _Session, numbers: set[int]) -> None:
@@ -183,6 +194,11 @@ def open_retriever(
     knowledge.narrower(settings.engine, progress)
     whole = open_all(knowledge, encoded.vectors, progress) if "all" in settings.pools else None
     return Retriever(knowledge, encoded.encoder, encoded.vectors, settings, whole)
+
+
+def _hops(numbers: Numbers, scores: Scores, sentences: Numbers) -> list[Hop]:
+    triples = zip(numbers.tolist(), scores.tolist(), sentences.tolist(), strict=True)
+    return [Hop(*triple) for triple in triples]
 
 
 def _texts(session: _Session, prefix: Prefix) -> list[Paragraph]:
