@@ -48,7 +48,7 @@ def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
     if directory.exists():
         directory.rename(old)
     partial.rename(directory)
-    _flush_directory(directory.parent)
+    flush_directory(directory.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -127,10 +127,11 @@ def _flush(directory: Path) -> None:
         if path.is_file():
             with path.open("rb") as stream:
                 os.fsync(stream.fileno())
-    _flush_directory(directory)
+    flush_directory(directory)
 
 
-def _flush_directory(directory: Path) -> None:
+def flush_directory(directory: Path) -> None:
+    """The names in a directory, on the disk as well."""
     if os.name != "posix":
         return
     handle = os.open(directory, os.O_RDONLY)

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from muppet.artifact import flush_directory
+
 PARTIAL = ".partial"
 
 
@@ -28,14 +30,3 @@ def flush(stream: BinaryIO) -> None:
     """What was written is on the disk."""
     stream.flush()
     os.fsync(stream.fileno())
-
-
-def flush_directory(directory: Path) -> None:
-    """The names in a directory are on the disk."""
-    if os.name != "posix":
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

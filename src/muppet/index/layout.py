@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from muppet.artifact import MANIFEST, Manifest, read_manifest, write_json
+from muppet.artifact import MANIFEST, Manifest, flush_directory, read_manifest, write_json
 from muppet.errors import ArtifactError, ConfigError
-from muppet.index.disk import PARTIAL, flush_directory, written_aside
+from muppet.index.disk import PARTIAL, written_aside
 from muppet.index.quantise import DTYPES, SCALE
 
 KIND = "sentence vectors"

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muppet.artifact import MANIFEST, Manifest, read_manifest, write_json
+from muppet.artifact import MANIFEST, Manifest, flush_directory, read_manifest, write_json
 from muppet.errors import ArtifactError
-from muppet.index.disk import flush_directory, written_aside
+from muppet.index.disk import written_aside
 from muppet.index.layout import FORMAT, MAKE, PENDING, Commit, Layout
 from muppet.index.quantise import pack
 

@@ -1,6 +1,6 @@
 """Lexical narrowing + encoder + vectors + beam, wired together: questions → chains."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -102,7 +102,9 @@ class Retriever:
 
     def ranks(self, question: str) -> dict[int, int]:
         """Where paragraphs stand for the plain question, among all that its words narrow to."""
-        numbers, _ = self._narrowed(_Session([question]), question, max(self.config.narrow))
+        session, keep = _Session([question]), max(self.config.narrow)
+        self._narrow(session, [question], keep)
+        numbers = session.narrowed[question, keep].numbers
         scores, _ = self.vectors.search(numbers, self.encoder.ask([question]).search)
         best = numbers[top(scores, len(numbers))[0]]
         return {number: rank for rank, number in enumerate(best.tolist(), start=1)}
@@ -153,7 +155,7 @@ class Retriever:
 
     def _pools(
         self, session: _Session, prefixes: Sequence[Prefix], hop: int
-    ) -> Iterable[tuple[Pool, list[int]]]:
+    ) -> list[tuple[Pool, list[int]]]:
         """The paragraphs to search, and the places of the prefixes that search them."""
         keep = _at(self.config.narrow, hop)
         texts: dict[str, list[int]] = {}
@@ -162,20 +164,22 @@ class Retriever:
             if _at(self.config.pools, hop) == "requery":
                 text = "\n".join([text, *(_spoken(one) for one in _texts(session, prefix))])
             texts.setdefault(text, []).append(place)
-        for text, places in texts.items():
-            yield self._narrowed(session, text, keep), places
+        self._narrow(session, list(texts), keep)
+        return [(session.narrowed[text, keep], places) for text, places in texts.items()]
 
-    def _narrowed(self, session: _Session, text: str, keep: int) -> Pool:
-        """The paragraphs that words narrow a text to and that have vectors."""
-        if (text, keep) not in session.narrowed:
-            hops = self.knowledge.narrow(text, keep, self.config.engine)
+    def _narrow(self, session: _Session, texts: Sequence[str], keep: int) -> None:
+        """Narrow the texts that have not been, to paragraphs that have vectors."""
+        new = [text for text in texts if (text, keep) not in session.narrowed]
+        if not new:
+            return
+        found = self.knowledge.narrow_many(new, keep, self.config.engine)
+        for text, hops in zip(new, found, strict=True):
             best = hops[0].score if hops and hops[0].score > 0 else 1.0
-            hops = sorted(hops, key=lambda hop: hop.paragraph)
-            numbers = np.array([hop.paragraph for hop in hops], dtype=np.int64)
-            shares = np.array([hop.score / best - 1 for hop in hops], dtype=np.float32)
+            ordered = sorted(hops, key=lambda hop: hop.paragraph)
+            numbers = np.array([hop.paragraph for hop in ordered], dtype=np.int64)
+            shares = np.array([hop.score / best - 1 for hop in ordered], dtype=np.float32)
             known = self.vectors.has(numbers)
             session.narrowed[text, keep] = Pool(numbers[known], shares[known])
-        return session.narrowed[text, keep]
 
     def _look_up(self, session: _Session, numbers: set[int]) -> None:
         missing = sorted(numbers - session.paragraphs.keys())
