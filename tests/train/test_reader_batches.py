@@ -117,6 +117,23 @@ def test_yes_no_and_span_questions_have_labels_where_they_apply_checklist_25(
     assert not labels.start[by_number[3]].any()  # nobody is in no chain
 
 
+def test_an_answer_may_be_right_in_the_gold_chain_alone(models: dict[str, ReaderModel]) -> None:
+    texts = Texts(TrainingData(QUESTIONS, PARAGRAPHS), models["transformer"].preparer)
+    samples = [*SAMPLES[:3], ReaderSample(1, (2, 0))]
+    batch = make_reader_batch(texts, samples, joins=True, answers_in="gold")
+    right = {
+        sample: [bool(part[row].any()) for part in (labels.start, labels.kind, labels.verdict)]
+        for labels in [batch.labels]
+        for row, sample in enumerate(batch.samples)
+    }
+    assert right == {
+        SAMPLES[0]: [True, True, False],
+        SAMPLES[1]: [False, False, False],  # it holds the answer, and only half of the evidence
+        SAMPLES[2]: [False, True, True],
+        samples[3]: [False, False, False],
+    }
+
+
 @pytest.mark.parametrize("network", NETWORKS[:2])
 def test_support_is_labelled_where_it_is_known_and_in_wrong_chains_too_checklist_25(
     models: dict[str, ReaderModel], network: str

@@ -49,6 +49,13 @@ def test_hotpotqa_reads_the_gold_pair_and_two_of_one_gold_and_one_distractor_che
     assert 0.45 < orders[(0, 1)] / 2000 < 0.55
 
 
+def test_a_share_of_the_wrong_chains_may_be_of_strangers_alone() -> None:
+    drawn = draw(data((0, 1)), WrongChains(strangers=0.25), times=2000)
+    strange = [not {0, 1} & set(one.paragraphs) for _, *wrong in drawn for one in wrong]
+    assert 0.22 < sum(strange) / len(strange) < 0.28
+    assert all(len(set(one.paragraphs)) == 2 for _, *wrong in drawn for one in wrong)
+
+
 def test_all_distractors_are_as_likely_checklist_26() -> None:
     seen = Counter(
         row for _, *wrong in draw(data((0, 1)), WrongChains(), 2000) for one in wrong

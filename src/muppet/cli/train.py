@@ -39,9 +39,7 @@ def encoder(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> Non
         _show_plan(asdict(run.plan()) | expected_time(run), as_json)
         return
     progress = _begin(directory, settings)
-    best = train_encoder(run, progress)
-    progress.close()
-    click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
+    _show_best(train_encoder(run, progress), directory, progress, as_json)
 
 
 @train.command()
@@ -67,9 +65,7 @@ def reader(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> None
         _show_plan(asdict(run.plan()) | expected_time(run), as_json)
         return
     progress = _begin(directory, settings)
-    best = train_reader(run, progress)
-    progress.close()
-    click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
+    _show_best(train_reader(run, progress), directory, progress, as_json)
 
 
 @contextmanager
@@ -88,6 +84,13 @@ def _begin(directory: Path, settings: object) -> ProgressLine:
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")
     return ProgressLine()
+
+
+def _show_best(
+    best: Mapping[str, float], directory: Path, progress: ProgressLine, as_json: bool
+) -> None:
+    progress.close()
+    click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
 
 
 @train.command()

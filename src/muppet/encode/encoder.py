@@ -95,11 +95,7 @@ class TextEncoder:
 
     def ask_after(self, questions: Sequence[str], chains: Sequence[Sequence[Paragraph]]) -> Asked:
         """What they search with after these chains, all of the same number of paragraphs."""
-        if self.hops == 1:
-            raise ConfigError(
-                "This model was trained for one hop and cannot reformulate a question. "
-                "Ask it with --hops 1, or use another model."
-            )
+        self.require_reformulation()
         ready = self._graphs.preparer
         known = {one.id: one for chain in chains for one in chain}
         prepared = {id_: ready.paragraph(paragraph) for id_, paragraph in known.items()}
@@ -114,6 +110,14 @@ class TextEncoder:
         else:
             vectors = self._reformulated(pairs)
         return self._asked(vectors, hop=len(chains[0]) if chains else 1)
+
+    def require_reformulation(self) -> None:
+        """Refuse a second hop where there is none."""
+        if self.hops == 1:
+            raise ConfigError(
+                "This model was trained for one hop and cannot reformulate a question. "
+                "Ask it with --hops 1, or use another model."
+            )
 
     def attention(self, question: str, chain: Sequence[Paragraph]) -> Attention:
         """The words that made the question after this chain."""

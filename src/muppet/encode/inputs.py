@@ -49,6 +49,19 @@ def text_inputs(config: TextConfig) -> tuple[str, ...]:
     return tuple(name for name in TEXT_INPUTS if wanted[name])
 
 
+def make_preparer(
+    config: TextConfig, alphabet: Alphabet, vectors: WordVectors | None, pieces: Pieces | None
+) -> Preparer:
+    """How texts are made ready for a network, in training as later."""
+    return Preparer(
+        Lexicon(alphabet, _no_row if vectors is None else vectors.row),
+        pieces,
+        max_tokens=config.max_tokens,
+        with_title=config.title,
+        spells=config.spells,
+    )
+
+
 class Inputs:
     """Texts made ready for one exported model, and batches of them given to its graphs."""
 
@@ -56,14 +69,9 @@ class Inputs:
         self._vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
         self._names = text_inputs(config)
         characters = file_of(directory, "alphabet.txt", remake).read_bytes().decode("utf-8")
-        row = self._vectors.row if self._vectors is not None else _no_row
-        self.preparer = Preparer(
-            Lexicon(Alphabet(characters, config.characters.longest), row),
-            Pieces(directory, positions) if positions else None,
-            max_tokens=config.max_tokens,
-            with_title=config.title,
-            spells=config.spells,
-        )
+        alphabet = Alphabet(characters, config.characters.longest)
+        pieces = Pieces(directory, positions) if positions else None
+        self.preparer = make_preparer(config, alphabet, self._vectors, pieces)
 
     def fields(self, batch: Batch, wanted: Container[str]) -> dict[str, Array]:
         """What the network reads of a batch, as far as a graph wants it: some it optimised away."""

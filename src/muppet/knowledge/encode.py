@@ -45,7 +45,8 @@ def encode_knowledge(
     progress: Progress = silent,
 ) -> EncodeSummary:
     """Encode all paragraphs that have no vectors yet; stopped, the same call goes on."""
-    encoder = TextEncoder(_model(directory, model))
+    path = _model(directory, model)
+    encoder = TextEncoder(path)
     with (
         KnowledgeBase(directory) as knowledge,
         write_lock(directory),
@@ -63,7 +64,7 @@ def encode_knowledge(
             again=again,
             progress=progress,
         )
-        _remember(directory, _model(directory, model))
+        _remember(directory, path)
     return summary
 
 

@@ -10,13 +10,14 @@ from torch import Tensor, nn
 
 from muppet.artifact import Manifest, new_artifact, read_manifest
 from muppet.config import EncoderConfig, TextConfig, from_table, to_table
+from muppet.encode.inputs import make_preparer
 from muppet.errors import ArtifactError, ConfigError
 from muppet.nn.contextual import make_contextual, make_pieces
 from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.encoder import Encoder
 from muppet.text.prepare import Preparer
 from muppet.text.vectors import WordVectors
-from muppet.text.vocab import Alphabet, Lexicon, alphabet_of
+from muppet.text.vocab import Alphabet, alphabet_of
 
 KIND = "encoder"
 FORMAT = 1
@@ -131,20 +132,9 @@ def make_inputs(
             f"{stage}.word_vectors is on, but no vectors are given. Name a file with "
             f"data.word_vectors, or set {stage}.word_vectors = false."
         )
-    matrix = vectors.matrix if vectors is not None and config.word_vectors else None
+    used = vectors if config.word_vectors else None
+    matrix = None if used is None else used.matrix
     embedding = TokenEmbedding(
         matrix, len(alphabet), config.characters, make_contextual(config.contextual)
     )
-    row = vectors.row if matrix is not None and vectors is not None else _no_row
-    preparer = Preparer(
-        Lexicon(alphabet, row),
-        make_pieces(config.contextual),
-        max_tokens=config.max_tokens,
-        with_title=config.title,
-        spells=config.spells,
-    )
-    return embedding, preparer
-
-
-def _no_row(_word: str) -> int:
-    return -1
+    return embedding, make_preparer(config, alphabet, used, make_pieces(config.contextual))

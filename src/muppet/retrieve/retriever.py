@@ -74,11 +74,8 @@ class Retriever:
         )
         if "all" in self.config.pools and whole is None:
             raise ConfigError("retrieve.pools has `all`, which needs an index of all vectors.")
-        if self._beam.longest > 1 and encoder.hops == 1:
-            raise ConfigError(
-                "This model was trained for one hop and cannot reformulate a question. "
-                "Ask it with --hops 1, or use another model."
-            )
+        if self._beam.longest > 1:
+            encoder.require_reformulation()
 
     def retrieve(self, question: str) -> Retrieved:
         return self.retrieve_many([question])[0]

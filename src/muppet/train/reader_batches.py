@@ -24,7 +24,7 @@ from muppet.text.vocab import Lexicon
 from muppet.train.answers_in_text import answer_places
 from muppet.train.batches import CHUNK, Texts
 from muppet.train.examples import TrainingQuestion
-from muppet.train.reader_samples import ReaderSample
+from muppet.train.reader_samples import ReaderSample, is_gold
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
@@ -70,7 +70,9 @@ class ReaderBatch:
     readings: tuple[Reading, ...]  # N
 
 
-def make_reader_batch(texts: Texts, samples: Sequence[ReaderSample], *, joins: bool) -> ReaderBatch:
+def make_reader_batch(
+    texts: Texts, samples: Sequence[ReaderSample], *, joins: bool, answers_in: str = "every"
+) -> ReaderBatch:
     """`joins` says whether the network reads question and chain in one text."""
     readings = [_reading(texts, sample, joins=joins) for sample in samples]
     order = sorted(range(len(samples)), key=lambda place: readings[place].size)
@@ -91,22 +93,34 @@ def make_reader_batch(texts: Texts, samples: Sequence[ReaderSample], *, joins: b
         questions=None if joins else make_batch([*map(texts.question, numbers)], lexicon),
         paragraphs=() if joins else _paragraphs([*map(texts.paragraph, rows)], texts),
         chunks=tuple(_chunk(readings[part], question[part], flat[part], lexicon) for part in parts),
-        labels=make_labels(texts, samples, readings, question),
+        labels=make_labels(texts, samples, readings, question, answers_in),
         samples=tuple(samples),
         readings=tuple(readings),
     )
 
 
 def make_labels(
-    texts: Texts, samples: Sequence[ReaderSample], readings: Sequence[Reading], question: Numbers
+    texts: Texts,
+    samples: Sequence[ReaderSample],
+    readings: Sequence[Reading],
+    question: Numbers,
+    answers_in: str = "every",
 ) -> Labels:
-    """Where the answers stand, and the other heads' targets, in the samples' order."""
+    """Where the answers stand, and the other heads' targets, in the samples' order.
+
+    An answer is right in every chain that holds it (checklist 24), or in gold chains alone.
+    """
     asked = [texts.data.questions[sample.question] for sample in samples]
     verdicts = np.array([_verdict(one) for one in asked])  # (N, 2)
     is_verdict: Flags = np.asarray(verdicts.any(axis=1))
+    counts = [
+        answers_in == "every" or is_gold(sample.paragraphs, one)
+        for sample, one in zip(samples, asked, strict=True)
+    ]
+    right = np.array(counts)[:, None]  # (N, 1), whether the answer is right in this chain
     spans = [
-        [] if given else _spans(reading, one.answers)
-        for reading, one, given in zip(readings, asked, is_verdict, strict=True)
+        _spans(reading, one.answers) if in_place and not given else []
+        for reading, one, given, in_place in zip(readings, asked, is_verdict, counts, strict=True)
     ]
     layouts = [reading.layout for reading in readings]
     support = [_support(*three) for three in zip(asked, samples, readings, strict=True)]
@@ -116,8 +130,8 @@ def make_labels(
         allowed=padded([layout.regions != NOWHERE for layout in layouts], 0),
         start=padded(_marked(layouts, [[first for first, _ in one] for one in spans]), 0),
         end=padded(_marked(layouts, [[last for _, last in one] for one in spans]), 0),
-        kind=np.stack([~is_verdict, is_verdict], axis=1),
-        verdict=verdicts,
+        kind=np.stack([~is_verdict, is_verdict], axis=1) & right,
+        verdict=verdicts & right,
         support=padded(support, 0),
         known=padded(known, 0),
     )

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from muppet.config import OptimiserConfig, ReadConfig, ReaderConfig, RunConfig, WeightsConfig
 from muppet.errors import ConfigError
 
+ANSWERS_IN = ("every", "gold")
+
 
 @dataclass(frozen=True, slots=True)
 class ReaderDataConfig:
@@ -12,8 +14,10 @@ class ReaderDataConfig:
 
     `wrong_chains` of a question are read beside its gold one (checklist 26: two); a share of them,
     `retrieved_share`, are chains that were found by retrieval, from the lines {"id", "chains":
-    [[title, …], …]} of `retrieved`. On dev a question's gold chain is read beside `dev_chains` that
-    hold distractors.
+    [[title, …], …]} of `retrieved`; of the others a share, `strangers`, hold no gold paragraph at
+    all (checklist 26: none). An answer is right in every chain that holds it (checklist 24), or,
+    `answers_in` = "gold", in the gold chain alone: then the reader learns to tell it from others.
+    On dev a question's gold chain is read beside `dev_chains` that hold distractors.
     """
 
     train: tuple[str, ...] = ()
@@ -25,12 +29,17 @@ class ReaderDataConfig:
     retrieved: str = ""
     retrieved_share: float = 0.5
     wrong_chains: int = 2
+    strangers: float = 0.0
+    answers_in: str = "every"
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.retrieved_share <= 1:
+        for name in ("retrieved_share", "strangers"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"data.{name} is a share of 0 to 1, not {getattr(self, name)}.")
+        if self.answers_in not in ANSWERS_IN:
             raise ConfigError(
-                f"data.retrieved_share is a share of 0 to 1, not {self.retrieved_share}."
+                f"data.answers_in is one of {', '.join(ANSWERS_IN)}, not {self.answers_in!r}."
             )
 
 

@@ -34,13 +34,15 @@ class ReaderSample:
 class WrongChains:
     """How many wrong chains a question gets, and from where beside its distractors.
 
-    A share of them are chains that were retrieved for it; `negatives` are, for questions of one
-    hop, the paragraphs to take instead of its distractors.
+    A share of them are chains that were retrieved for it; of the others, a share are of
+    `strangers` alone; `negatives` are, for questions of one hop, the paragraphs to take instead of
+    its distractors.
     """
 
     count: int = 2
     retrieved: Mapping[int, tuple[Rows, ...]] | None = None
     retrieved_share: float = 0.0
+    strangers: float = 0.0
     negatives: Mapping[int, Rows] | None = None
 
 
@@ -50,7 +52,7 @@ def reader_samples(
     """The gold chain, and then the wrong ones; where any order is right, in any order."""
     question = data.questions[number]
     found = [
-        chain for chain in (wrong.retrieved or {}).get(number, ()) if not _is_gold(chain, question)
+        chain for chain in (wrong.retrieved or {}).get(number, ()) if not is_gold(chain, question)
     ]
     retrieved = (
         sum(rng.random() < wrong.retrieved_share for _ in range(wrong.count)) if found else 0
@@ -62,7 +64,7 @@ def reader_samples(
         near = (wrong.negatives or {}).get(number, question.distractors)
         chains += [(row,) for row in several(made, near, question.gold, data, rng)]
     else:
-        chains += [_with_distractors(question, data, rng) for _ in range(made)]
+        chains += [_with_distractors(question, data, rng, wrong.strangers) for _ in range(made)]
     gold = _in_some_order(question.gold, question, rng)
     return [ReaderSample(number, chain) for chain in (gold, *chains)]
 
@@ -102,14 +104,15 @@ def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]
 
 
 def _with_distractors(
-    question: TrainingQuestion, data: TrainingData, rng: np.random.Generator
+    question: TrainingQuestion, data: TrainingData, rng: np.random.Generator, strangers: float
 ) -> Rows:
-    """Gold of which one paragraph or more, but not all, have given way to distractors."""
+    """Gold of which one paragraph or more have given way to distractors; seldom all of them."""
     hops = len(question.gold)
-    lost = rng.permutation(hops)[: int(rng.integers(1, hops))].tolist()
-    strangers = several(len(lost), question.distractors, question.gold, data, rng)
+    count = hops if rng.random() < strangers else int(rng.integers(1, hops))
+    lost = rng.permutation(hops)[:count].tolist()
+    instead = several(len(lost), question.distractors, question.gold, data, rng)
     chain = list(question.gold)
-    for place, row in zip(lost, strangers, strict=True):
+    for place, row in zip(lost, instead, strict=True):
         chain[place] = row
     return _in_some_order(tuple(chain), question, rng)
 
@@ -120,7 +123,8 @@ def _in_some_order(chain: Rows, question: TrainingQuestion, rng: np.random.Gener
     return tuple(chain[place] for place in rng.permutation(len(chain)).tolist())
 
 
-def _is_gold(chain: Sequence[int], question: TrainingQuestion) -> bool:
+def is_gold(chain: Sequence[int], question: TrainingQuestion) -> bool:
+    """Whether a chain holds the gold paragraphs and no other, in any order."""
     return set(chain) == set(question.gold)
 
 

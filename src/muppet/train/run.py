@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -19,12 +20,13 @@ from muppet.corpus.files import open_file
 from muppet.domain import Progress
 from muppet.errors import ConfigError
 from muppet.nn.contextual import Contextual
+from muppet.nn.encoder import count_parameters
 from muppet.nn.model import load_weights, trained_parameters, trained_weights
 from muppet.text.tokens import words
 from muppet.text.vectors import WordVectors, read_vectors
 from muppet.train.batches import Texts
 from muppet.train.data import load_training_data
-from muppet.train.examples import TrainingData
+from muppet.train.examples import TrainingData, draw_epoch
 from muppet.train.frozen import FrozenInputs, compute_frozen
 from muppet.train.loop import (
     Checkpoint,
@@ -63,26 +65,61 @@ class DataFiles(Protocol):
     def dev_questions(self) -> int: ...
     @property
     def mined(self) -> str: ...
+    @property
+    def weights(self) -> WeightsConfig: ...
+
+
+class Recipe(Protocol):
+    """The settings of a run that do not depend on what it trains."""
+
+    @property
+    def data(self) -> DataFiles: ...
+    @property
+    def optimiser(self) -> OptimiserConfig: ...
+    @property
+    def run(self) -> RunConfig: ...
 
 
 class Run(Protocol[Samples]):
-    """Everything of one run that is made before its first step."""
+    """Everything of one run that is made before its first step; what all runs share is here."""
 
     directory: Path
     made_from: dict[str, str]
+    data: TrainingData
+    dev: TrainingData
 
     @property
-    def settings(self) -> RunConfig: ...
-
-    @property
-    def optimiser(self) -> OptimiserConfig: ...
+    def plain(self) -> Recipe:
+        """The recipe, as far as all recipes are alike."""
+        ...
 
     @property
     def network(self) -> nn.Module: ...
 
+    @property
+    def settings(self) -> RunConfig:
+        return self.plain.run
+
+    @property
+    def optimiser(self) -> OptimiserConfig:
+        return self.plain.optimiser
+
     def epoch(self, number: int) -> list[tuple[int, ...]]:
         """The batches of an epoch, as question numbers; the same whenever they are asked for."""
-        ...
+        rng = np.random.default_rng([self.settings.seed, number])
+        weights = dataset_weights(self.plain.data.weights)
+        return draw_epoch(self.data, weights, rng, self.settings.questions_per_batch)
+
+    def plan(self) -> Plan:
+        steps = len(self.epoch(0))
+        return Plan(
+            questions=len(self.data.questions),
+            paragraphs=len(self.data.paragraphs),
+            dev_questions=len(self.dev.questions),
+            steps_per_epoch=steps,
+            steps=steps * self.settings.epochs,
+            trained_parameters=count_parameters(self.network),
+        )
 
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> Samples: ...
 

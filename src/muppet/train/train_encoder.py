@@ -9,20 +9,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muppet.config import EncoderRecipe, OptimiserConfig, RunConfig
+from muppet.config import EncoderRecipe
 from muppet.domain import Progress
-from muppet.nn.encoder import Encoder, count_parameters
+from muppet.nn.encoder import Encoder
 from muppet.nn.model import Model, new_model, save_model
 from muppet.train.batches import Texts, TrainingBatch, make_training_batch
-from muppet.train.examples import ChainSample, chain_samples, draw_epoch, squad_samples
+from muppet.train.examples import ChainSample, chain_samples, squad_samples
 from muppet.train.measure import rank_own_paragraphs, summarise
 from muppet.train.negatives import squad_negatives
 from muppet.train.objective import batch_loss
 from muppet.train.run import (
-    Plan,
+    Run,
     all_words,
     checksums,
-    dataset_weights,
     freeze_texts,
     load_data,
     mined_files,
@@ -32,7 +31,7 @@ from muppet.train.run import (
 )
 
 
-class EncoderRun:
+class EncoderRun(Run[TrainingBatch]):
     """Everything of one run that is made before its first step."""
 
     def __init__(self, recipe: EncoderRecipe, directory: Path) -> None:
@@ -58,22 +57,12 @@ class EncoderRun:
         return self.model.encoder
 
     @property
+    def plain(self) -> EncoderRecipe:
+        return self.recipe
+
+    @property
     def network(self) -> Encoder:
         return self.model.encoder
-
-    @property
-    def settings(self) -> RunConfig:
-        return self.recipe.run
-
-    @property
-    def optimiser(self) -> OptimiserConfig:
-        return self.recipe.optimiser
-
-    def epoch(self, number: int) -> list[tuple[int, ...]]:
-        """The batches of an epoch, as question numbers; the same whenever they are asked for."""
-        rng = np.random.default_rng([self.recipe.run.seed, number])
-        weights = dataset_weights(self.recipe.data.weights)
-        return draw_epoch(self.data, weights, rng, self.recipe.run.questions_per_batch)
 
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> TrainingBatch:
         """A batch's samples; the gold pair's order flips every epoch (checklist 17)."""
@@ -106,17 +95,6 @@ class EncoderRun:
 
     def save(self, weights: Mapping[str, Tensor]) -> None:
         save_model(self.directory / "best", self.model, weights, self.made_from)
-
-    def plan(self) -> Plan:
-        steps = len(self.epoch(0))
-        return Plan(
-            questions=len(self.data.questions),
-            paragraphs=len(self.data.paragraphs),
-            dev_questions=len(self.dev.questions),
-            steps_per_epoch=steps,
-            steps=steps * self.recipe.run.epochs,
-            trained_parameters=count_parameters(self.encoder),
-        )
 
 
 def freeze_inputs(run: EncoderRun, progress: Progress) -> None:

@@ -9,13 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muppet.config import OptimiserConfig, RunConfig
 from muppet.domain import Progress
-from muppet.nn.encoder import count_parameters
 from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.train.batches import Texts
-from muppet.train.examples import draw_epoch
 from muppet.train.negatives import squad_negatives
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
@@ -28,10 +25,9 @@ from muppet.train.reader_samples import (
     reader_samples,
 )
 from muppet.train.run import (
-    Plan,
+    Run,
     all_words,
     checksums,
-    dataset_weights,
     freeze_texts,
     load_data,
     mined_files,
@@ -41,7 +37,7 @@ from muppet.train.run import (
 )
 
 
-class ReaderRun:
+class ReaderRun(Run[ReaderBatch]):
     """Everything of one run that is made before its first step."""
 
     def __init__(self, recipe: ReaderRecipe, directory: Path) -> None:
@@ -60,22 +56,12 @@ class ReaderRun:
         self._dev_samples = dev_samples(self.dev_texts, recipe.data.dev_chains)
 
     @property
+    def plain(self) -> ReaderRecipe:
+        return self.recipe
+
+    @property
     def network(self) -> Reader:
         return self.model.reader
-
-    @property
-    def settings(self) -> RunConfig:
-        return self.recipe.run
-
-    @property
-    def optimiser(self) -> OptimiserConfig:
-        return self.recipe.optimiser
-
-    def epoch(self, number: int) -> list[tuple[int, ...]]:
-        """The batches of an epoch, as question numbers; the same whenever they are asked for."""
-        rng = np.random.default_rng([self.recipe.run.seed, number])
-        weights = dataset_weights(self.recipe.data.weights)
-        return draw_epoch(self.data, weights, rng, self.recipe.run.questions_per_batch)
 
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> ReaderBatch:
         """A batch's chains: for each question the gold one and wrong ones (checklist 26)."""
@@ -85,7 +71,9 @@ class ReaderRun:
             for number in numbers
             for sample in reader_samples(number, self.data, rng, self._wrong)
         ]
-        return make_reader_batch(self.texts, samples, joins=self.network.joins)
+        return make_reader_batch(
+            self.texts, samples, joins=self.network.joins, answers_in=self.recipe.data.answers_in
+        )
 
     def loss(self, batch: ReaderBatch) -> tuple[Tensor, dict[str, float]]:
         return reader_loss(self.network, batch, self.recipe.objective)
@@ -103,17 +91,6 @@ class ReaderRun:
     def save(self, weights: Mapping[str, Tensor]) -> None:
         save_reader(self.directory / "best", self.model, weights, self.made_from)
 
-    def plan(self) -> Plan:
-        steps = len(self.epoch(0))
-        return Plan(
-            questions=len(self.data.questions),
-            paragraphs=len(self.data.paragraphs),
-            dev_questions=len(self.dev.questions),
-            steps_per_epoch=steps,
-            steps=steps * self.recipe.run.epochs,
-            trained_parameters=count_parameters(self.network),
-        )
-
     def _wrong_chains(self) -> WrongChains:
         data = self.recipe.data
         negatives = {}
@@ -124,6 +101,7 @@ class ReaderRun:
             count=data.wrong_chains,
             retrieved=read_retrieved(Path(data.retrieved), self.data) if data.retrieved else None,
             retrieved_share=data.retrieved_share,
+            strangers=data.strangers,
             negatives=negatives,
         )
 
