@@ -20,10 +20,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from muppet.config import EncoderRecipe, load_settings
+from muppet.config import load_settings
 from muppet.domain import silent
 from muppet.train.batches import TrainingBatch
 from muppet.train.loop import make_optimiser
+from muppet.train.recipe import EncoderRecipe
 from muppet.train.run import training_step
 from muppet.train.train_encoder import EncoderRun, freeze_inputs
 

@@ -27,8 +27,8 @@ class CorpusConfig:
     language: str = "en"
 
     def __post_init__(self) -> None:
-        _require_at_least("corpus.min_words", self.min_words, 0)
-        _require_at_least("corpus.max_words", self.max_words, 1)
+        require_at_least("corpus.min_words", self.min_words, 0)
+        require_at_least("corpus.max_words", self.max_words, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Bm25Config:
     stem: bool = True
 
     def __post_init__(self) -> None:
-        _require_at_least("bm25.title_boost", self.title_boost, 0)
+        require_at_least("bm25.title_boost", self.title_boost, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class TfidfConfig:
     title: bool = True
 
     def __post_init__(self) -> None:
-        _require_at_least("tfidf.buckets", self.buckets, 1)
-        _require_at_least("tfidf.ngrams", self.ngrams, 1)
+        require_at_least("tfidf.buckets", self.buckets, 1)
+        require_at_least("tfidf.ngrams", self.ngrams, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,8 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         if self.dim < 2 or self.dim % 2:
             raise ConfigError(f"encoder.dim must be even, half for each direction, not {self.dim}.")
-        _require_at_least("encoder.hops", self.hops, 1)
-        _require_at_least("encoder.max_tokens", self.max_tokens, 1)
+        require_at_least("encoder.hops", self.hops, 1)
+        require_at_least("encoder.max_tokens", self.max_tokens, 1)
 
     @property
     def spells(self) -> bool:
@@ -179,7 +179,7 @@ class ReaderConfig:
     def __post_init__(self) -> None:
         if self.dim < 2 or self.dim % 2:
             raise ConfigError(f"reader.dim must be even, half for each direction, not {self.dim}.")
-        _require_at_least("reader.max_tokens", self.max_tokens, 1)
+        require_at_least("reader.max_tokens", self.max_tokens, 1)
 
     @property
     def spells(self) -> bool:
@@ -198,111 +198,27 @@ def _spells(config: TextConfig) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
-    """How answers are chosen (checklist 27): a span has at most `longest` tokens.
+    """How answers are chosen (checklist 27): the best `chains` are read, and a span has at most
+    `longest` tokens (in the paper 8).
 
     `merge` says what an answer found several times is worth: its best place, as in the paper, or
-    the sum of all.
+    the sum of all. `chain_weight` says how much a chain's own score counts beside what was read in
+    it; in the paper nothing. Sentences with a probability of at least `support` are support.
     """
 
-    longest: int = 8
+    chains: int = 8
+    longest: int = 15
     answers: int = 5
     merge: str = "best"
+    chain_weight: float = 0.0
     support: float = 0.5
 
     def __post_init__(self) -> None:
-        _require_at_least("read.longest", self.longest, 1)
-        _require_at_least("read.answers", self.answers, 1)
+        require_at_least("read.chains", self.chains, 1)
+        require_at_least("read.longest", self.longest, 1)
+        require_at_least("read.answers", self.answers, 1)
         if self.merge not in ("best", "sum"):
             raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectiveConfig:
-    """The losses (checklist 16): SQuAD has no ranking loss. The rest is not in the paper: a
-    softmax over all paragraphs of the batch, and the stop head, which sees so large a share of the
-    gold chains to their end (the reading of whole chains is dear)."""
-
-    ranking_weight: float = 1.0
-    margin: float = 1.0
-    in_batch_weight: float = 0.0
-    stop_weight: float = 0.0
-    stop_share: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class OptimiserConfig:
-    """Adadelta as in the paper (checklist 19), or adamw with warm-up and linear decay.
-
-    `contextual_rate` is the learning rate of a tuned transformer's own weights.
-    """
-
-    kind: str = "adadelta"
-    rate: float = 1.0
-    contextual_rate: float = 3e-5
-    rho: float = 0.95
-    epsilon: float = 1e-8
-    weight_decay: float = 0.0
-    warm_up: float = 0.1
-    clip: float = 5.0
-    average: float = 0.999
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.warm_up < 1:
-            raise ConfigError(f"optimiser.warm_up is a share of the run below 1: {self.warm_up}.")
-
-
-@dataclass(frozen=True, slots=True)
-class WeightsConfig:
-    """How often an epoch asks each question of a data set: 1 once, 0.5 every second one."""
-
-    hotpotqa: float = 1.0
-    squad: float = 0.0
-    two_wiki: float = 0.0
-    musique: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class DataConfig:
-    """Files, relative to where the command runs; `dev` chooses the checkpoint.
-
-    `wrong_chains` of a question are drawn for each right one (checklist 17: two).
-    """
-
-    train: tuple[str, ...] = ()
-    dev: str = ""
-    dev_questions: int = 200
-    word_vectors: str = ""
-    mined: str = ""
-    wrong_chains: int = 2
-    weights: WeightsConfig = field(default_factory=WeightsConfig)
-
-
-@dataclass(frozen=True, slots=True)
-class RunConfig:
-    """One training run; `patience` counts evaluations without a better second hop."""
-
-    questions_per_batch: int = 25
-    epochs: int = 20
-    evaluations_per_epoch: int = 1
-    patience: int = 5
-    checkpoint_steps: int = 50
-    threads: int = 2
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        for name in ("questions_per_batch", "epochs", "evaluations_per_epoch", "checkpoint_steps"):
-            _require_at_least(f"run.{name}", getattr(self, name), 1)
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderRecipe:
-    """All of `muppet train encoder`, in one file."""
-
-    encoder: EncoderConfig = field(default_factory=EncoderConfig)
-    data: DataConfig = field(default_factory=DataConfig)
-    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
-    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
-    run: RunConfig = field(default_factory=RunConfig)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +229,7 @@ class Config:
     bm25: Bm25Config = field(default_factory=Bm25Config)
     tfidf: TfidfConfig = field(default_factory=TfidfConfig)
     retrieve: RetrieveConfig = field(default_factory=RetrieveConfig)
+    read: ReadConfig = field(default_factory=ReadConfig)
 
 
 def load_config(path: Path) -> Config:
@@ -356,7 +273,7 @@ def to_toml(settings: Any) -> str:  # noqa: ANN401 (any dataclass of settings)
     return tomli_w.dumps(to_table(settings))
 
 
-def _require_at_least(name: str, value: float, least: float) -> None:
+def require_at_least(name: str, value: float, least: float) -> None:
     if not value >= least:  # so that NaN is refused as well
         raise ConfigError(f"{name} must be at least {least}, not {value}.")
 

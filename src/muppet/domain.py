@@ -1,5 +1,6 @@
 """The words of the project as types: frozen, and with no behaviour that needs a model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -140,3 +141,26 @@ class Answer:
     chain: tuple[str, ...]
     support: tuple[SentenceRef, ...] = ()
     span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All that was found for a question, best first.
+
+    Unless it `is_known`, the best answer is no more than a guess: most likely the documents do not
+    hold it. `paragraphs` are those of the chains, by their numbers; `seconds` each stage took.
+    """
+
+    question: str
+    answers: tuple[Answer, ...]
+    is_known: bool
+    chains: tuple[Chain, ...]
+    paragraphs: Mapping[int, Paragraph]
+    seconds: Mapping[str, float]
+
+    def chain_of(self, answer: Answer) -> Chain:
+        """The chain that an answer was read in."""
+        for chain in self.chains:
+            if tuple(self.paragraphs[number].id for number in chain.paragraphs) == answer.chain:
+                return chain
+        raise KeyError(answer.chain)

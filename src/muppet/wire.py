@@ -1,9 +1,10 @@
 """Results ⇄ JSON: the single definition used by `--json` and by the server."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from muppet.domain import Chain, Paragraph
+from muppet.domain import Answer, Chain, Paragraph, Result
 
 Json = dict[str, Any]
 
@@ -43,3 +44,38 @@ def search_to_json(
     if scores is not None:
         content["scores"] = list(scores)
     return content
+
+
+def result_to_json(result: Result, ranks: Mapping[int, int], chains: int = 5) -> Json:
+    """What `ask --json` prints: the answers, best first, each with its chain and its support, and
+    so many of all chains."""
+    return {
+        "question": result.question,
+        "is_known": result.is_known,
+        "answers": [_answer_to_json(answer, result, ranks) for answer in result.answers],
+        "chains": [
+            chain_to_json(chain, result.paragraphs, ranks) for chain in result.chains[:chains]
+        ],
+        "seconds": dict(result.seconds),
+    }
+
+
+def _answer_to_json(answer: Answer, result: Result, ranks: Mapping[int, int]) -> Json:
+    chain = result.chain_of(answer)
+    by_id = {result.paragraphs[n].id: result.paragraphs[n] for n in chain.paragraphs}
+    return {
+        "text": answer.text,
+        "kind": answer.kind,
+        "probability": answer.probability,
+        "span": asdict(answer.span) if answer.span else None,
+        "support": [
+            {
+                "paragraph": one.paragraph,
+                "title": by_id[one.paragraph].title,
+                "sentence": one.index,
+                "text": by_id[one.paragraph].sentences[one.index],
+            }
+            for one in answer.support
+        ],
+        "chain": chain_to_json(chain, result.paragraphs, ranks),
+    }

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from muppet.config import CharacterConfig, ContextualConfig, EncoderConfig, ObjectiveConfig
+from muppet.config import CharacterConfig, ContextualConfig, EncoderConfig
 from muppet.domain import Paragraph
 from muppet.errors import ConfigError
 from muppet.nn.arrays import tensors
@@ -19,6 +19,7 @@ from muppet.text.batch import make_batch
 from muppet.train.batches import Texts, make_training_batch
 from muppet.train.examples import ChainSample, TrainingData, TrainingQuestion
 from muppet.train.objective import batch_loss
+from muppet.train.recipe import ObjectiveConfig
 from tiny_bert import write_bert
 
 PARAGRAPHS = (

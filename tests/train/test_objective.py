@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from muppet.config import CharacterConfig, EncoderConfig, ObjectiveConfig
+from muppet.config import CharacterConfig, EncoderConfig
 from muppet.domain import Paragraph
 from muppet.nn.arrays import tensors
 from muppet.nn.encoder import Encoded, concatenate
@@ -16,6 +16,7 @@ from muppet.text.batch import make_batch
 from muppet.train.batches import Texts, make_training_batch
 from muppet.train.examples import ChainSample, TrainingData, TrainingQuestion
 from muppet.train.objective import batch_loss
+from muppet.train.recipe import ObjectiveConfig
 
 PAPER = ObjectiveConfig()
 PLAIN = ObjectiveConfig(ranking_weight=0.0)

@@ -13,13 +13,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from muppet.config import EncoderRecipe, RunConfig, load_settings, to_toml
+from muppet.config import load_settings, to_toml
 from muppet.domain import silent
 from muppet.lexical.ngrams import hashed_ngrams
 from muppet.nn.model import load_model
 from muppet.train.batches import Texts
 from muppet.train.data import load_training_data
 from muppet.train.measure import Ranked, average_precision, rank_own_paragraphs, summarise
+from muppet.train.recipe import EncoderRecipe, RunConfig
 from muppet.train.train_encoder import EncoderRun, train_encoder
 
 ROOT = Path(__file__).parent.parent.parent

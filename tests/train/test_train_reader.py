@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from muppet.config import CharacterConfig, ContextualConfig, RunConfig, load_settings, to_toml
+from muppet.config import CharacterConfig, ContextualConfig, load_settings, to_toml
 from muppet.domain import silent
 from muppet.errors import ConfigError
 from muppet.evaluate.answers import normalise
@@ -21,6 +21,7 @@ from muppet.train.batches import Texts
 from muppet.train.data import load_training_data
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
 from muppet.train.reader_recipe import ReaderRecipe
+from muppet.train.recipe import RunConfig
 from muppet.train.train_reader import ReaderRun, freeze_inputs, train_reader
 from tiny_bert import write_bert
 

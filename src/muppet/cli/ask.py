@@ -1,233 +1,174 @@
-"""Commands that read a knowledge base: search, info, config."""
+"""The command that answers: ask."""
 
 import json
-import math
-import sys
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from muppet.artifact import MANIFEST
 from muppet.cli.progress import ProgressLine
-from muppet.config import Config, load_config, to_table, to_toml
-from muppet.domain import Chain, Paragraph
+from muppet.cli.shared import from_stdin, shown
+from muppet.config import Config, load_config
+from muppet.corpus.files import decode, open_file
+from muppet.domain import Answer, Paragraph, Result
 from muppet.errors import QuestionError
-from muppet.knowledge.encode import has_model, vector_facts
+from muppet.knowledge.encode import has_model
 from muppet.knowledge.open import KnowledgeBase
-from muppet.retrieve.retriever import Retriever, open_retriever
+from muppet.pipeline import AT_ONCE, Muppet, open_muppet
 from muppet.text.questions import question_from
-from muppet.text.stopwords import STOP_WORDS
-from muppet.text.tokens import words
-from muppet.wire import search_to_json
+from muppet.wire import result_to_json
 
-SHOWN_WORDS = 6
-_NOTHING = {
-    "bm25": "Nothing in these documents has a word of the question.",
-    "tfidf": "TF-IDF finds nothing: a word in half of the paragraphs weighs nothing; in a small "
-    "collection that is most words. Use --retriever bm25.",
-}
+UNKNOWN = "Not in these documents, as far as I can tell. My best guess:"
+_NOT_ENCODED = (
+    "{kb} has no sentence vectors yet, so it can be searched by words alone. Make it ready with "
+    "`muppet encode {kb}`, then ask again."
+)
 
 
 @click.command()
 @click.argument("kb", type=click.Path(path_type=Path))
-@click.argument("question")
+@click.argument("question", required=False)
+@click.option("--file", "file", type=click.Path(path_type=Path),
+              help="Questions, one a line, or JSONL with a question in each line.")  # fmt: skip
 @click.option(
     "--hops",
     type=click.Choice(["auto", "1", "2", "3", "4"]),
     help="How many paragraphs a chain has.",
 )
+@click.option("--chains", type=click.IntRange(1, 1000), help="How many chains are read.")
 @click.option(
     "--model",
     type=click.Path(path_type=Path),
-    help="An exported model [default: the KB's last, else ours].",
+    help="An exported encoder [default: the KB's last, else ours].",
 )
-@click.option("--explain", is_flag=True, help="Show the words that reformulated the question.")
-@click.option("--lexical", is_flag=True, help="By words alone: the first stage of the pipeline.")
-@click.option(
-    "--retriever", type=click.Choice(["bm25", "tfidf"]), default="bm25", show_default=True
-)
+@click.option("--reader", type=click.Path(path_type=Path), help="An exported reader.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
-@click.option("--top", default=5, show_default=True, type=click.IntRange(1, 1000))
-@click.option("--json", "as_json", is_flag=True, help="Print the chains as JSON.")
-def search(
+@click.option("--top", default=3, show_default=True, type=click.IntRange(1, 100),
+              help="How many answers are shown.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each question.")
+def ask(
     kb: Path,
-    question: str,
+    question: str | None,
+    file: Path | None,
     hops: str | None,
+    chains: int | None,
     model: Path | None,
-    explain: bool,
-    lexical: bool,
-    retriever: str,
+    reader: Path | None,
     config_file: Path | None,
     top: int,
     as_json: bool,
 ) -> None:
-    """Find the chains of paragraphs in KB that answer QUESTION (- reads it from standard input).
+    """Answer QUESTION from the documents of KB, with the chain of evidence.
 
-    A knowledge base that has not been encoded is searched by words alone.
+    Without a QUESTION, questions are read from --file, or, one a line, from standard input.
     """
-    asked = question_from(_from_stdin() if question == "-" else question).text
-    with KnowledgeBase(kb) as knowledge:
-        if lexical or (model is None and not has_model(kb)):
-            _search_words(knowledge, asked, retriever, top, as_json)
-            return
-        settings = load_config(config_file).retrieve if config_file else knowledge.config.retrieve
-        wanted = settings.hops if hops is None else hops if hops == "auto" else int(hops)
-        settings = replace(settings, engine=retriever, hops=wanted, keep=max(top, settings.keep))
-        progress = ProgressLine()
-        searcher = open_retriever(knowledge, model, settings, progress)
-        progress.close()
-        began = time.perf_counter()
-        found = searcher.retrieve(asked)
-        seconds = {"retrieve": time.perf_counter() - began}
-        chains = found.chains[:top]
-        ranks = searcher.ranks(asked)
-        if as_json:
-            content = search_to_json(
-                asked,
-                [one.chain for one in chains],
-                found.paragraphs,
-                ranks,
-                seconds,
-                [one.score for one in chains],
-            )
-            click.echo(json.dumps(content))
-            return
-        if not chains:
-            click.echo(_NOTHING[retriever])
-        for rank, one in enumerate(chains, start=1):
-            click.echo(f"{rank}. [{one.score:.2f}]")
-            _show_chain(one.chain, found.paragraphs, ranks)
-            if explain and len(one.chain.hops) > 1:
-                _explain(searcher, asked, [found.paragraphs[n] for n in one.chain.paragraphs[:-1]])
-
-
-def _search_words(
-    knowledge: KnowledgeBase, question: str, retriever: str, top: int, as_json: bool
-) -> None:
+    questions = _questions(question, file)
+    config = _config(kb, config_file, hops, chains, top)
     progress = ProgressLine()
-    knowledge.narrower(retriever, progress)
-    progress.close()
-    began = time.perf_counter()
-    hops = knowledge.narrow(question, top, retriever)
-    seconds = {"lexical": time.perf_counter() - began}
-    paragraphs = knowledge.store.paragraphs([hop.paragraph for hop in hops])
-    if as_json:
-        chains = [Chain((hop,)) for hop in hops]
-        ranks = {hop.paragraph: rank for rank, hop in enumerate(hops, start=1)}
-        click.echo(json.dumps(search_to_json(question, chains, paragraphs, ranks, seconds)))
-        return
-    if not hops:
-        click.echo(_NOTHING[retriever])
-    for rank, hop in enumerate(hops, start=1):
-        paragraph = paragraphs[hop.paragraph]
-        click.echo(f"{rank}. {paragraph.title}  [{hop.score:.1f}]  {_shown(paragraph.source)}")
-        click.echo(f"   {_best_sentence(paragraph, question)}")
-
-
-def _show_chain(
-    chain: Chain, paragraphs: Mapping[int, Paragraph], ranks: Mapping[int, int]
-) -> None:
-    """Each hop's title, probability, place for the plain question, and best sentence."""
-    for hop in chain.hops:
-        paragraph = paragraphs[hop.paragraph]
-        place = ranks.get(hop.paragraph)
-        where = f"rank {place} for the question" if place else "not found by the question"
-        click.echo(
-            f"   {paragraph.title}  [{math.exp(min(hop.score, 0)):.2f}]  {where}  "
-            f"{_shown(paragraph.source)}"
-        )
-        sentence = paragraph.sentences[hop.sentence or 0]
-        click.echo(f"      {' '.join(sentence.split())}")
-
-
-def _explain(searcher: Retriever, question: str, chain: Sequence[Paragraph]) -> None:
-    """The words of question and chain that got most of the attention before the last hop."""
-    attention = searcher.encoder.attention(question, chain)
-    parts = [("question", attention.question)]
-    parts += [(one.title, words) for one, words in zip(chain, attention.chain, strict=True)]
-    for name, weighed in parts:
-        content = [(word, share) for word, share in weighed if word.isalnum()]
-        best = sorted(content, key=lambda pair: -pair[1])[:SHOWN_WORDS]
-        click.echo(f"      {name}: " + ", ".join(f"{word} {share:.0%}" for word, share in best))
-
-
-@click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.option("--check", is_flag=True, help="Measure the search over all vectors (pool = all).")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def info(kb: Path, check: bool, as_json: bool) -> None:
-    """What a knowledge base holds, and how it was made."""
-    with KnowledgeBase(kb) as knowledge:
-        progress = ProgressLine()
-        vectors = [asdict(one) for one in vector_facts(knowledge, check=check, progress=progress)]
+    with open_muppet(kb, config=config, model=model, reader=reader, progress=progress) as muppet:
         progress.close()
-        store = knowledge.store
-        sources = store.sources()
-        facts = {
-            "documents": store.count_documents(),
-            "paragraphs": store.count_paragraphs(),
-            "sources": len(sources),
-            "revision": store.revision,
-            "megabytes": round(_bytes_in(kb) / 1e6, 1),
-            "tfidf": (kb / f"tfidf-{store.revision}").exists(),
-            "interrupted": (kb / "incoming.sqlite").exists(),
-        }
-    if as_json:
-        everything = facts | {
-            "manifest": json.loads((kb / MANIFEST).read_text(encoding="utf-8")),
-            "by_source": dict(sources),
-            "vectors": vectors,
-            "config": to_table(knowledge.config),
-        }
-        click.echo(json.dumps(everything))
-        return
-    for name, value in facts.items():
-        click.echo(f"{name:12} {value:,}" if type(value) is int else f"{name:12} {value}")
-    for one in vectors:
-        told = [f"{name} {value}" for name, value in one.items() if value is not None]
-        click.echo("  " + ", ".join(told))
-    for source, count in sources[:20]:
-        click.echo(f"  {count:>9,}  {source}")
-    if len(sources) > 20:
-        click.echo(f"  … and {len(sources) - 20} more sources")
+        for place, result in enumerate(_results(muppet, questions, progress)):
+            if as_json:
+                ranks = muppet.retriever.ranks(result.question)
+                click.echo(json.dumps(result_to_json(result, ranks)))
+                continue
+            if len(questions) > 1:
+                click.echo(("\n" if place else "") + click.style(result.question, bold=True))
+            _show(result, muppet)
 
 
-@click.command()
-def config() -> None:
-    """Print all settings with their defaults, as TOML."""
-    click.echo(to_toml(Config()), nl=False)
+def _results(muppet: Muppet, questions: Sequence[str], progress: ProgressLine) -> Iterator[Result]:
+    for first in range(0, len(questions), AT_ONCE):
+        yield from muppet.ask_many(questions[first : first + AT_ONCE])
+        if len(questions) > AT_ONCE:
+            progress("asking", min(first + AT_ONCE, len(questions)), len(questions))
+    progress.close()
 
 
-def _from_stdin() -> str:
+def _questions(question: str | None, file: Path | None) -> list[str]:
+    if question is not None and file is not None:
+        raise QuestionError("Give a question or --file, not both.")
+    if question is not None and question != "-":
+        return [question_from(question).text]
+    text, source = from_stdin(), "standard input"
+    if file is not None:
+        with open_file(file) as stream:
+            text, source = decode(stream.read(), str(file)), str(file)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise QuestionError(f"There is no question in {source}. Give one a line.")
+    return [_question_in(line, f"{source}:{number}") for number, line in lines]
+
+
+def _question_in(line: str, where: str) -> str:
+    """A line that begins like a JSON object must be one, with a question in it."""
+    text = line
+    if line.lstrip().startswith("{"):
+        try:
+            text = json.loads(line)["question"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise QuestionError(
+                f'{where} is no JSON object like {{"question": "…"}} ({error}).'
+            ) from error
     try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise QuestionError(f"The question on standard input is not UTF-8 ({error}).") from error
+        return question_from(str(text)).text
+    except QuestionError as error:
+        raise QuestionError(f"{where}: {error}") from error
 
 
-def _bytes_in(directory: Path) -> int:
-    total = 0
-    for path in directory.rglob("*"):
-        with suppress(FileNotFoundError):  # a writer may be at work
-            total += path.stat().st_size if path.is_file() else 0
-    return total
+def _config(kb: Path, file: Path | None, hops: str | None, chains: int | None, top: int) -> Config:
+    """The settings named, else those of the knowledge base, with what the options change."""
+    with KnowledgeBase(kb) as knowledge:
+        config = load_config(file) if file else knowledge.config
+    if not has_model(kb):
+        raise QuestionError(_NOT_ENCODED.format(kb=kb))
+    retrieve, read = config.retrieve, config.read
+    if hops is not None:
+        retrieve = replace(retrieve, hops=hops if hops == "auto" else int(hops))
+    if chains is not None:
+        read = replace(read, chains=chains)
+        retrieve = replace(retrieve, keep=max(chains, retrieve.keep))
+    return replace(config, retrieve=retrieve, read=replace(read, answers=max(top, read.answers)))
 
 
-def _shown(source: str) -> str:
-    """A source as seen from here, if it is below."""
-    here = Path.cwd()
-    return str(Path(source).relative_to(here)) if Path(source).is_relative_to(here) else source
+def _show(result: Result, muppet: Muppet) -> None:
+    """The answer, where it comes from, and what else it might be."""
+    if not result.answers:
+        click.echo("Nothing in these documents has a word of the question.")
+        return
+    best, *others = result.answers
+    if not result.is_known:
+        click.echo(UNKNOWN)
+    text = click.style(best.text, bold=True, fg="green" if result.is_known else "yellow")
+    click.echo(f"{text}  ({best.probability:.0%})")
+    ranks = muppet.retriever.ranks(result.question)
+    for number, hop in enumerate(result.chain_of(best).hops, 1):
+        paragraph = result.paragraphs[hop.paragraph]
+        rank = ranks.get(hop.paragraph)
+        where = f"rank {rank} for the question" if rank else "not found by the question"
+        title = click.style(paragraph.title, bold=True)
+        click.echo(f"  {number}. {title}  {where}  {shown(paragraph.source)}")
+        for sentence in _evidence(best, paragraph):
+            click.echo(f"     {sentence}")
+    if others:
+        told = ", ".join(f"{one.text} ({one.probability:.0%})" for one in others)
+        click.echo(f"  or: {told}")
 
 
-def _best_sentence(paragraph: Paragraph, question: str) -> str:
-    """The sentence that shares most words with the question, on one line."""
-    asked = {word.lower() for word in words(question)} - STOP_WORDS
-    best = max(
-        paragraph.sentences,
-        key=lambda sentence: len(asked & {word.lower() for word in words(sentence)}),
-    )
-    return " ".join(best.split())
+def _evidence(answer: Answer, paragraph: Paragraph) -> list[str]:
+    """The supporting sentences of a paragraph, with the answer marked; else its first one."""
+    chosen = [one.index for one in answer.support if one.paragraph == paragraph.id]
+    return [_marked(answer, paragraph, index) for index in chosen or [0]]
+
+
+def _marked(answer: Answer, paragraph: Paragraph, index: int) -> str:
+    sentence = paragraph.sentences[index]
+    span = answer.span
+    before = sum(map(len, paragraph.sentences[:index]))
+    if span and not span.in_title and span.paragraph == paragraph.id:
+        start, end = span.start - before, span.end - before
+        if start >= 0 and end <= len(sentence):
+            inside = click.style(sentence[start:end], underline=True, bold=True)
+            sentence = sentence[:start] + inside + sentence[end:]
+    return " ".join(sentence.split())

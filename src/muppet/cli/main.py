@@ -17,9 +17,10 @@ COMMANDS = {
     "remove": ("build", "Take documents out of a knowledge base."),
     "encode": ("build", "Compute the sentence vectors of a knowledge base."),
     "compact": ("build", "Drop the vectors of removed paragraphs."),
-    "search": ("ask", "Find the chains of paragraphs that a question needs."),
-    "info": ("ask", "What a knowledge base holds, and how it was made."),
-    "config": ("ask", "Print all settings with their defaults, as TOML."),
+    "ask": ("ask", "Answer a question, with the evidence."),
+    "search": ("search", "Find the chains of paragraphs that a question needs."),
+    "info": ("info", "What a knowledge base holds, and how it was made."),
+    "config": ("info", "Print all settings with their defaults, as TOML."),
     "score": ("evaluate", "Score predictions exactly as the benchmark does."),
     "evaluate": ("evaluate", "Measure on a benchmark's questions."),
     "train": ("train", "Train the networks."),
@@ -58,7 +59,8 @@ def cli() -> None:
 
     \b
     muppet index ./my_docs --into kb     read a folder into a knowledge base
-    muppet search kb "a question"        see what it finds
+    muppet encode kb                     make it ready for questions of many hops
+    muppet ask kb "a question"           get the answer, with the evidence
 
     Shell completion: eval "$(_MUPPET_COMPLETE=bash_source muppet)", or zsh_source, fish_source.
     """

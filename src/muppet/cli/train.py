@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.config import EncoderRecipe, load_settings, to_toml
+from muppet.config import load_settings, to_toml
 from muppet.errors import ConfigError
+from muppet.train.recipe import EncoderRecipe
 
 
 @click.group()

@@ -65,6 +65,15 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
     return [_answer(one, share, config) for one, share in ordered[: config.answers]]
 
 
+def favoured(chain: ChainRead, by: float) -> ChainRead:
+    """A chain whose answers are all better by so much than what was read in it says."""
+    logits = chain.logits
+    better = replace(
+        logits, start=logits.start + by, kind=logits.kind + by, verdict=logits.verdict + by
+    )
+    return replace(chain, logits=better)
+
+
 def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
     """The merged spans of all chains, best first; probabilities among spans alone."""
     wanted = (config.longest, SPARE * config.answers)

@@ -21,10 +21,11 @@ _STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """probability = sigmoid(score / temperature + bias)"""
+    """probability = sigmoid(score / temperature + bias); below `threshold` it is a guess."""
 
     temperature: float = 1.0
     bias: float = 0.0
+    threshold: float = 0.0
 
     def probabilities(self, scores: Sequence[float] | Floats) -> Floats:
         """(N,) -> (N,)"""

@@ -5,19 +5,22 @@ paragraph once, however many chains share it, and then each chain; the transform
 question and chain in one text, so nothing of that can be shared.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muppet.artifact import checksum_file, read_manifest
+from muppet.artifact import checksum_file, read_manifest, write_json
 from muppet.config import ReadConfig, ReaderConfig, from_table
 from muppet.domain import Answer, Paragraph
 from muppet.encode.encoder import in_chunks, pad_states
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
+from muppet.errors import ArtifactError
 from muppet.read.answers import ChainLogits, ChainRead, choose_answers
+from muppet.read.calibrate import Calibration, log_odds
 from muppet.text.batch import make_batch
 from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
 from muppet.text.prepare import Prepared
@@ -25,6 +28,8 @@ from muppet.text.prepare import Prepared
 KIND = "exported reader"
 FORMAT = 1
 REMAKE = "muppet train export RUN/best --out READER"
+CALIBRATION = "calibration.json"
+RECALIBRATE = "muppet train calibrate KB QUESTIONS --reader READER"
 LOGITS = ("start", "end", "kind", "verdict", "support")
 
 Pair = tuple[str, Sequence[Paragraph]]
@@ -39,6 +44,7 @@ class ChainReader:
         manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
         self.config = from_table(ReaderConfig, manifest.config["reader"])
         self.joins = self.config.network == "transformer"
+        self.calibration = read_calibration(directory)
         self._inputs = Inputs(directory, self.config, manifest.config["positions"], REMAKE)
         read = file_of(directory, "read.onnx", REMAKE)
         self.checksum = checksum_file(read)
@@ -54,6 +60,22 @@ class ChainReader:
     ) -> list[Answer]:
         """The best answers from all chains of a question, best first (checklist 27)."""
         return choose_answers(self.read([(question, chain) for chain in chains]), config)
+
+    def calibrated(self, answers: Sequence[Answer]) -> list[Answer]:
+        """The same answers, with how likely each is right in place of its share of what was read.
+
+        Until the reader has been calibrated the two are one.
+        """
+        if self.calibration is None:
+            return list(answers)
+        odds = log_odds([answer.probability for answer in answers])
+        likely = self.calibration.probabilities(odds).tolist()
+        return [replace(one, probability=p) for one, p in zip(answers, likely, strict=True)]
+
+    @property
+    def threshold(self) -> float:
+        """An answer that is less likely right than this is a guess."""
+        return self.calibration.threshold if self.calibration else 0.0
 
     def read(self, pairs: Sequence[Pair]) -> list[ChainRead]:
         """What the reader says of each chain, read by itself for its question."""
@@ -118,6 +140,24 @@ class ChainReader:
         wanted = {name: field for name, field in fields.items() if name in self._wanted}
         found = self._read.run(list(LOGITS), wanted)
         return list(_without_padding(readings, found))
+
+
+def read_calibration(directory: Path) -> Calibration | None:
+    """How a reader's probabilities are to be understood, if that has been measured."""
+    path = directory / CALIBRATION
+    if not path.is_file():
+        return None
+    try:
+        return Calibration(**json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise ArtifactError(
+            f"{path} is damaged ({error}). Delete it, or make it anew with `{RECALIBRATE}`."
+        ) from error
+
+
+def write_calibration(directory: Path, calibration: Calibration) -> None:
+    read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+    write_json(directory / CALIBRATION, asdict(calibration))
 
 
 def _without_padding(readings: Sequence[Reading], found: Sequence[Array]) -> Iterable[ChainLogits]:

@@ -18,9 +18,9 @@ from muppet.artifact import (
     require_made_from,
     restore_artifact,
 )
-from muppet.config import OptimiserConfig
 from muppet.errors import ConfigError
 from muppet.nn.model import load_weights, trained_parameters, trained_weights
+from muppet.train.recipe import OptimiserConfig
 
 KIND = "training checkpoint"
 FORMAT = 1

@@ -7,11 +7,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muppet.config import ObjectiveConfig
 from muppet.nn.arrays import tensors
 from muppet.nn.encoder import Encoded, Encoder, concatenate
 from muppet.train import losses
 from muppet.train.batches import TrainingBatch
+from muppet.train.recipe import ObjectiveConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from muppet.config import OptimiserConfig, ReadConfig, ReaderConfig, RunConfig, WeightsConfig
+from muppet.config import ReadConfig, ReaderConfig
 from muppet.errors import ConfigError
+from muppet.train.recipe import OptimiserConfig, RunConfig, WeightsConfig
 
 ANSWERS_IN = ("every", "gold")
 

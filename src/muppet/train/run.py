@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from muppet.artifact import checksum_file
-from muppet.config import ContextualConfig, OptimiserConfig, RunConfig, TextConfig, WeightsConfig
+from muppet.config import ContextualConfig, TextConfig
 from muppet.corpus.files import open_file
 from muppet.domain import Progress
 from muppet.errors import ConfigError
@@ -38,6 +38,7 @@ from muppet.train.loop import (
     set_rate,
 )
 from muppet.train.negatives import read_mined, with_mined
+from muppet.train.recipe import OptimiserConfig, RunConfig, WeightsConfig
 
 Samples = TypeVar("Samples")
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muppet.config import EncoderRecipe
 from muppet.domain import Progress
 from muppet.nn.encoder import Encoder
 from muppet.nn.model import Model, new_model, save_model
@@ -18,6 +17,7 @@ from muppet.train.examples import ChainSample, chain_samples, squad_samples
 from muppet.train.measure import rank_own_paragraphs, summarise
 from muppet.train.negatives import squad_negatives
 from muppet.train.objective import batch_loss
+from muppet.train.recipe import EncoderRecipe
 from muppet.train.run import (
     Run,
     all_words,

@@ -1,0 +1,115 @@
+"""The whole system: retrieve chains, read them, say what is known."""
+
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Self
+
+from muppet.config import Config, ReadConfig
+from muppet.domain import Answer, Progress, Result, silent
+from muppet.knowledge.open import KnowledgeBase
+from muppet.read.answers import choose_answers, favoured
+from muppet.read.reader import ChainReader
+from muppet.retrieve.retriever import Retrieved, Retriever, open_retriever
+from muppet.text.questions import question_from
+
+AT_ONCE = 16
+"""Questions that are retrieved, and then read, together."""
+
+
+class Muppet:
+    """A knowledge base that answers questions; to be closed, or used in a `with` block."""
+
+    def __init__(self, retriever: Retriever, reader: ChainReader, config: ReadConfig) -> None:
+        self.knowledge = retriever.knowledge
+        self.retriever = retriever
+        self.reader = reader
+        self.config = config
+
+    def ask(self, question: str) -> Result:
+        """The answers to a question, with the chains they rest on."""
+        return self.ask_many([question])[0]
+
+    def ask_many(self, questions: Sequence[str], progress: Progress = silent) -> list[Result]:
+        """The same for many questions, which is faster than one after another."""
+        asked = [question_from(question).text for question in questions]
+        results: list[Result] = []
+        for first in range(0, len(asked), AT_ONCE):
+            results += self._ask(asked[first : first + AT_ONCE])
+            progress("asking", len(results), len(asked))
+        return results
+
+    def _ask(self, questions: Sequence[str]) -> list[Result]:
+        began = time.perf_counter()
+        found = self.retriever.retrieve_many(questions)
+        retrieved = time.perf_counter()
+        answers = self._read(found)
+        read = time.perf_counter()
+        seconds = {
+            "retrieve": (retrieved - began) / len(questions),
+            "read": (read - retrieved) / len(questions),
+        }
+        return [
+            Result(
+                question=one.question,
+                answers=tuple(own),
+                is_known=bool(own) and own[0].probability >= self.reader.threshold,
+                chains=tuple(ranked.chain for ranked in one.chains),
+                paragraphs=one.paragraphs,
+                seconds=seconds,
+            )
+            for one, own in zip(found, answers, strict=True)
+        ]
+
+    def _read(self, found: Sequence[Retrieved]) -> list[list[Answer]]:
+        """The best chains of all questions are read in one go, and then judged each by itself."""
+        pairs = [
+            (one.question, [one.paragraphs[number] for number in ranked.chain.paragraphs])
+            for one in found
+            for ranked in one.chains[: self.config.chains]
+        ]
+        read = iter(self.reader.read(pairs))
+        answers = []
+        for one in found:
+            chains = [
+                favoured(next(read), self.config.chain_weight * ranked.score)
+                for ranked in one.chains[: self.config.chains]
+            ]
+            answers.append(self.reader.calibrated(choose_answers(chains, self.config)))
+        return answers
+
+    def close(self) -> None:
+        self.knowledge.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def open_muppet(
+    directory: Path,
+    *,
+    config: Config | None = None,
+    model: Path | None = None,
+    reader: Path | None = None,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> Muppet:
+    """A knowledge base with the encoder it was made with and a reader, ours if none is named."""
+    knowledge = KnowledgeBase(directory)
+    try:
+        settings = config or knowledge.config
+        retriever = open_retriever(knowledge, model, settings.retrieve, progress)
+        chain_reader = ChainReader(reader or shipped_reader(), threads)
+    except BaseException:
+        knowledge.close()
+        raise
+    return Muppet(retriever, chain_reader, settings.read)
+
+
+def shipped_reader() -> Path:
+    """The trained reader that comes with this package."""
+    return Path(str(files("muppet") / "models" / "reader"))

@@ -1,0 +1,95 @@
+"""The settings of training: those that all runs have, and all of `muppet train encoder`."""
+
+from dataclasses import dataclass, field
+
+from muppet.config import EncoderConfig, require_at_least
+from muppet.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveConfig:
+    """The losses (checklist 16): SQuAD has no ranking loss. The rest is not in the paper: a
+    softmax over all paragraphs of the batch, and the stop head, which sees so large a share of the
+    gold chains to their end (the reading of whole chains is dear)."""
+
+    ranking_weight: float = 1.0
+    margin: float = 1.0
+    in_batch_weight: float = 0.0
+    stop_weight: float = 0.0
+    stop_share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class OptimiserConfig:
+    """Adadelta as in the paper (checklist 19), or adamw with warm-up and linear decay.
+
+    `contextual_rate` is the learning rate of a tuned transformer's own weights.
+    """
+
+    kind: str = "adadelta"
+    rate: float = 1.0
+    contextual_rate: float = 3e-5
+    rho: float = 0.95
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    warm_up: float = 0.1
+    clip: float = 5.0
+    average: float = 0.999
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.warm_up < 1:
+            raise ConfigError(f"optimiser.warm_up is a share of the run below 1: {self.warm_up}.")
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsConfig:
+    """How often an epoch asks each question of a data set: 1 once, 0.5 every second one."""
+
+    hotpotqa: float = 1.0
+    squad: float = 0.0
+    two_wiki: float = 0.0
+    musique: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DataConfig:
+    """Files, relative to where the command runs; `dev` chooses the checkpoint.
+
+    `wrong_chains` of a question are drawn for each right one (checklist 17: two).
+    """
+
+    train: tuple[str, ...] = ()
+    dev: str = ""
+    dev_questions: int = 200
+    word_vectors: str = ""
+    mined: str = ""
+    wrong_chains: int = 2
+    weights: WeightsConfig = field(default_factory=WeightsConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One training run; `patience` counts evaluations without a better second hop."""
+
+    questions_per_batch: int = 25
+    epochs: int = 20
+    evaluations_per_epoch: int = 1
+    patience: int = 5
+    checkpoint_steps: int = 50
+    threads: int = 2
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("questions_per_batch", "epochs", "evaluations_per_epoch", "checkpoint_steps"):
+            require_at_least(f"run.{name}", getattr(self, name), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRecipe:
+    """All of `muppet train encoder`, in one file."""
+
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    run: RunConfig = field(default_factory=RunConfig)
