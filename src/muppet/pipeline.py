@@ -1,7 +1,8 @@
 """The whole system: retrieve chains, read them, say what is known."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from importlib.resources import files
 from pathlib import Path
 from typing import Self
@@ -11,7 +12,7 @@ from muppet.domain import Answer, Progress, Result, silent
 from muppet.knowledge.open import KnowledgeBase
 from muppet.read.answers import choose_answers, favoured
 from muppet.read.reader import ChainReader
-from muppet.retrieve.retriever import Retrieved, Retriever, open_retriever
+from muppet.retrieve.retriever import Retrieved, Retriever, Watch, open_retriever, unwatched
 from muppet.text.questions import question_from
 
 AT_ONCE = 16
@@ -31,19 +32,32 @@ class Muppet:
         """The answers to a question, with the chains they rest on."""
         return self.ask_many([question])[0]
 
-    def ask_many(self, questions: Sequence[str], progress: Progress = silent) -> list[Result]:
-        """The same for many questions, which is faster than one after another."""
+    def ask_many(
+        self,
+        questions: Sequence[str],
+        progress: Progress = silent,
+        hidden: Mapping[str, AbstractSet[int]] | None = None,
+        watch: Watch = unwatched,
+    ) -> list[Result]:
+        """The same for many questions, which is faster than one after another.
+
+        `hidden` are, for a question, paragraphs that are passed over, by their numbers. `watch` is
+        told of the stages of up to `AT_ONCE` questions at a time: each hop, and reading.
+        """
         asked = [question_from(question).text for question in questions]
         results: list[Result] = []
         for first in range(0, len(asked), AT_ONCE):
-            results += self._ask(asked[first : first + AT_ONCE])
+            results += self._ask(asked[first : first + AT_ONCE], hidden or {}, watch)
             progress("asking", len(results), len(asked))
         return results
 
-    def _ask(self, questions: Sequence[str]) -> list[Result]:
+    def _ask(
+        self, questions: Sequence[str], hidden: Mapping[str, AbstractSet[int]], watch: Watch
+    ) -> list[Result]:
         began = time.perf_counter()
-        found = self.retriever.retrieve_many(questions)
+        found = self.retriever.retrieve_many(questions, hidden, watch)
         retrieved = time.perf_counter()
+        watch("reading", {})
         answers = self._read(found)
         read = time.perf_counter()
         seconds = {

@@ -79,3 +79,56 @@ def _answer_to_json(answer: Answer, result: Result, ranks: Mapping[int, int]) ->
         ],
         "chain": chain_to_json(chain, result.paragraphs, ranks),
     }
+
+
+def stage_to_json(chain: Sequence[Paragraph]) -> Json:
+    """How far a question has got: the paragraphs of its best chain so far."""
+    return {"chain": [{"paragraph": one.id, "title": one.title} for one in chain]}
+
+
+def paragraph_to_json(paragraph: Paragraph) -> Json:
+    """A paragraph, whole, and where it stands in its document."""
+    return {
+        "paragraph": paragraph.id,
+        "title": paragraph.title,
+        "source": paragraph.source,
+        "document": paragraph.document,
+        "position": paragraph.position,
+        "start": paragraph.start,
+        "sentences": list(paragraph.sentences),
+        "text": paragraph.text,
+    }
+
+
+def attention_to_json(
+    question: Sequence[tuple[str, float]],
+    chain: Sequence[Paragraph],
+    words: Sequence[Sequence[tuple[str, float]]],
+) -> Json:
+    """The words of question and chain, in their order, each with its share of the attention."""
+    return {
+        "question": [{"word": word, "share": share} for word, share in question],
+        "chain": [
+            {
+                "paragraph": one.id,
+                "title": one.title,
+                "words": [{"word": word, "share": share} for word, share in own],
+            }
+            for one, own in zip(chain, words, strict=True)
+        ],
+    }
+
+
+def knowledge_to_json(name: str, documents: int, paragraphs: int, examples: Sequence[str]) -> Json:
+    """A knowledge base as a server names it, with questions to begin with."""
+    return {
+        "name": name,
+        "documents": documents,
+        "paragraphs": paragraphs,
+        "examples": list(examples),
+    }
+
+
+def error_to_json(message: str) -> Json:
+    """What is wrong, in the words of the command line."""
+    return {"error": message}

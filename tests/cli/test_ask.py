@@ -88,3 +88,35 @@ def test_what_cannot_be_asked_is_refused(kb: Path, reader: Path, tmp_path: Path)
 def test_a_knowledge_base_without_vectors_says_how_to_make_them(tmp_path: Path) -> None:
     zoo = make_zoo(tmp_path)
     assert_refused(muppet("ask", zoo, "Where does the zebra live?"), f"muppet encode {zoo}")
+
+
+def test_a_benchmark_is_answered_end_to_end(kb: Path, reader: Path, tmp_path: Path) -> None:
+    demo = Path(str(files("muppet") / "demo" / "questions.json"))
+    told = tmp_path / "predictions.json"
+    outcome = muppet(
+        "evaluate", kb, demo, "--count", 4, "--reader", reader, "--json",
+        "--predictions", told, "--report", tmp_path / "page",
+    )  # fmt: skip
+    assert outcome.code == 0
+    assert outcome.json["questions"] == 4
+    assert {"answer", "support", "joint", "retrieval"} <= set(outcome.json)
+    predictions = json.loads(told.read_text())
+    assert len(predictions["answer"]) == len(predictions["sp"]) == 4
+    scored = muppet("score", told, demo, "--json").json
+    assert scored["answer"]["f1"] * scored["questions"] == pytest.approx(
+        4 * outcome.json["answer"]["f1"]
+    )
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    assert "Did the second hop help?" in page
+
+
+def test_a_reader_is_calibrated_and_says_so_from_then_on(kb: Path, tmp_path: Path) -> None:
+    reader = write_reader(tmp_path / "reader")
+    demo = Path(str(files("muppet") / "demo" / "questions.json"))
+    facts = muppet("train", "calibrate", kb, demo, "--reader", reader, "--json").json
+    assert facts["questions"] > 20
+    assert json.loads((reader / "calibration.json").read_text())["threshold"] == facts["threshold"]
+    again = muppet("train", "calibrate", kb, demo, "--reader", reader, "--json").json
+    assert again == facts  # the second time the first is forgotten
+    assert muppet("ask", kb, QUESTION, "--reader", reader).code == 0
+    assert_refused(muppet("train", "calibrate", kb, demo, "--reader", tmp_path), str(tmp_path))

@@ -179,3 +179,18 @@ def test_a_model_of_one_hop_is_not_asked_for_two(kb: Path, tmp_path: Path) -> No
 
 def test_a_question_without_a_known_word_finds_nothing(knowledge: KnowledgeBase) -> None:
     assert open_retriever(knowledge).retrieve("qqqq zzzz").chains == []
+
+
+@pytest.mark.parametrize("pools", [("question", "requery"), ("all",)])
+def test_hidden_paragraphs_are_as_good_as_gone(
+    knowledge: KnowledgeBase, pools: tuple[str, ...]
+) -> None:
+    retriever = open_retriever(knowledge, config=replace(RetrieveConfig(), pools=pools))
+    seen = retriever.retrieve(QUESTIONS[0])
+    hidden = set(seen.chains[0].chain.paragraphs)
+    first, second = retriever.retrieve_many(QUESTIONS, {QUESTIONS[0]: hidden})
+    assert first.chains
+    assert not hidden & {n for one in first.chains for n in one.chain.paragraphs}
+    assert [one.chain.paragraphs for one in second.chains] == [
+        one.chain.paragraphs for one in retriever.retrieve(QUESTIONS[1]).chains
+    ]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -11,10 +11,12 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.config import RetrieveConfig, load_config
-from muppet.corpus.benchmarks import read_questions
+from muppet.config import Config, RetrieveConfig, load_config
+from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
 from muppet.errors import ConfigError
-from muppet.evaluate.answers import read_predictions
+from muppet.evaluate.answers import read_predictions, write_predictions
+from muppet.evaluate.asking import answered, ask_all, evaluate_results, predictions_of
+from muppet.evaluate.mistakes import find_mistakes, second_hop
 from muppet.evaluate.narrowing import count_missing, evaluate_narrowing
 from muppet.evaluate.page import write_page
 from muppet.evaluate.report import Report, format_table, score_predictions, unknown_ids
@@ -27,6 +29,7 @@ from muppet.evaluate.retrieval import (
     one_shot_pairs,
 )
 from muppet.knowledge.open import KnowledgeBase
+from muppet.pipeline import Muppet, open_muppet
 from muppet.retrieve.retriever import open_retriever
 
 LEXICAL = ("tfidf", "bm25")
@@ -58,6 +61,9 @@ def score(predictions: Path, gold: Path, as_json: bool) -> None:
 @click.option("--retrieval", is_flag=True, help="Chains, beside the baselines without training.")
 @click.option("--retriever", type=click.Choice(LEXICAL), help="Only this lexical one.")
 @click.option("--model", type=click.Path(path_type=Path), help="Which model [default: the KB's].")
+@click.option("--reader", type=click.Path(path_type=Path), help="An exported reader.")
+@click.option("--predictions", "predictions_in", type=click.Path(path_type=Path),
+              help="Write the answers there, in the benchmark's format.")  # fmt: skip
 @click.option("--pretrained", type=click.Path(path_type=Path),
               help="An untrained exported model, as a further baseline.")  # fmt: skip
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
@@ -72,6 +78,8 @@ def evaluate(
     retrieval: bool,
     retriever: str | None,
     model: Path | None,
+    reader: Path | None,
+    predictions_in: Path | None,
     pretrained: Path | None,
     config_file: Path | None,
     first: int,
@@ -79,13 +87,20 @@ def evaluate(
     as_json: bool,
     report_in: Path | None,
 ) -> None:
-    """Measure on a benchmark's QUESTIONS how well KB finds their gold paragraphs."""
-    if not (lexical or retrieval or retriever):
-        raise ConfigError(
-            "This version has no reader yet: add --retrieval for chains, or --lexical for "
-            "narrowing alone."
-        )
+    """Measure on a benchmark's QUESTIONS how well KB answers them.
+
+    Answers, support and chains are scored as the benchmarks do it; --retrieval measures how well
+    chains are found, beside what needs no training, and --lexical the first stage alone.
+    """
     asked = read_questions(questions)[first : first + count if count else None]
+    if not asked:
+        raise ConfigError(f"{questions} has no question behind the first {first}.")
+    if not (lexical or retrieval or retriever):
+        config = load_config(config_file) if config_file else None
+        _evaluate_answers(
+            kb, questions, asked, config, model, reader, predictions_in, report_in, as_json
+        )
+        return
     with KnowledgeBase(kb) as knowledge:
         progress = ProgressLine()
         if retrieval:
@@ -108,6 +123,48 @@ def evaluate(
             title = "Multi-hop retrieval" if retrieval else "Lexical narrowing"
             page = write_page(report_in, title, reports, _details(knowledge, questions))
             click.echo(f"Wrote {page}", err=True)
+
+
+def _evaluate_answers(
+    kb: Path,
+    questions: Path,
+    asked: Sequence[BenchmarkQuestion],
+    config: Config | None,
+    model: Path | None,
+    reader: Path | None,
+    predictions_in: Path | None,
+    report_in: Path | None,
+    as_json: bool,
+) -> None:
+    """The whole system, end to end."""
+    progress = ProgressLine()
+    with open_muppet(kb, config=config, model=model, reader=reader, progress=progress) as muppet:
+        results = ask_all(muppet.ask_many, asked, progress)
+        progress.close()
+        report = evaluate_results(muppet.knowledge, asked, results)
+        if predictions_in:
+            write_predictions(predictions_in, predictions_of(answered(asked, results)))
+            click.echo(f"Wrote {predictions_in}", err=True)
+        click.echo(_to_json({"muppet": report}) if as_json else format_table({"muppet": report}))
+        if report_in:
+            best = {one.question.id: _best_titles(muppet, one.question.text) for one in asked}
+            page = write_page(
+                report_in,
+                "Questions answered",
+                {"muppet": report},
+                _details(muppet.knowledge, questions),
+                find_mistakes(asked, results),
+                second_hop(asked, results, best),
+            )
+            click.echo(f"Wrote {page}", err=True)
+
+
+def _best_titles(muppet: Muppet, question: str, count: int = 4) -> list[str]:
+    """The titles of the best paragraphs for the plain question, in order."""
+    ranks = muppet.retriever.ranks(question)
+    best = sorted(ranks, key=lambda number: ranks[number])[:count]
+    paragraphs = muppet.knowledge.store.paragraphs(best)
+    return [paragraphs[number].title for number in best]
 
 
 def _systems(

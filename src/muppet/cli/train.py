@@ -194,5 +194,48 @@ def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) ->
     click.echo(f"{out}: {_megabytes(out):.1f} MB. Next: `muppet encode KB --model {out}`.")
 
 
+@train.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.argument("questions", type=click.Path(path_type=Path))
+@click.option("--reader", required=True, type=click.Path(path_type=Path),
+              help="The exported reader; what is found is written into it.")  # fmt: skip
+@click.option("--first", type=click.IntRange(0), default=0, help="Leave so many questions out.")
+@click.option("--count", type=click.IntRange(1), help="Then take so many [default: all].")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def calibrate(
+    kb: Path, questions: Path, reader: Path, first: int, count: int | None, as_json: bool
+) -> None:
+    """Fit a reader's probabilities on held-out QUESTIONS asked of KB.
+
+    Each is asked twice, as it is and with its gold paragraphs hidden: so the reader learns how
+    likely its answers are right, and below which probability an answer is a guess.
+    """
+    from muppet.corpus.benchmarks import read_questions
+    from muppet.evaluate.calibration import calibrate as fit
+    from muppet.evaluate.calibration import judge
+    from muppet.pipeline import open_muppet
+    from muppet.read.reader import write_calibration
+
+    asked = read_questions(questions)[first : first + count if count else None]
+    progress = ProgressLine()
+    with open_muppet(kb, reader=reader, progress=progress) as muppet:
+        muppet.reader.calibration = None  # what is fitted are the reader's own shares
+        judged = judge(
+            lambda some, hidden: muppet.ask_many(some, hidden=hidden),
+            muppet.knowledge,
+            asked,
+            progress,
+        )
+    progress.close()
+    found = fit(judged)
+    write_calibration(reader, found)
+    facts = asdict(found) | {"questions": len(judged.right)}
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        click.echo(f"{name:12} {value:.4g}")
+
+
 def _megabytes(directory: Path) -> float:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) / 1e6

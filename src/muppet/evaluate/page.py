@@ -1,6 +1,6 @@
 """Reports → a web page that stands by itself, with the paper's Figure (a) (checklist 32)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import cycle
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from muppet.errors import ConfigError
 from muppet.evaluate.chains import RetrievalScores
+from muppet.evaluate.mistakes import Mistake, SecondHop
 from muppet.evaluate.report import Report, Table, make_tables
 
 if TYPE_CHECKING:
@@ -68,7 +69,12 @@ class Pen:
 
 
 def write_page(
-    directory: Path, title: str, reports: Mapping[str, Report], details: Mapping[str, str]
+    directory: Path,
+    title: str,
+    reports: Mapping[str, Report],
+    details: Mapping[str, str],
+    mistakes: Sequence[Mistake] = (),
+    helped: SecondHop | None = None,
 ) -> Path:
     """Write `index.html` and, where retrieval was scored, `retrieval.svg` and `retrieval.png`.
 
@@ -81,7 +87,9 @@ def write_page(
         if any(report.retrieval for report in reports.values()):
             chart = _write_figure(directory, _draw(reports))
         page = directory / "index.html"
-        page.write_text(_page(title, chart, make_tables(reports), details), encoding="utf-8")
+        tables = "".join(map(_table, make_tables(reports)))
+        parts = f"{chart}{tables}{_second_hop(helped)}{_mistakes(mistakes)}"
+        page.write_text(_page(title, parts, details), encoding="utf-8")
     except OSError as error:
         raise ConfigError(
             f"Cannot write the page into {directory}: {error.strerror}. Name a directory that "
@@ -90,7 +98,7 @@ def write_page(
     return page
 
 
-def _page(title: str, chart: str, tables: Iterable[Table], details: Mapping[str, str]) -> str:
+def _page(title: str, parts: str, details: Mapping[str, str]) -> str:
     facts = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>\n" for name, value in details.items()
     )
@@ -98,7 +106,7 @@ def _page(title: str, chart: str, tables: Iterable[Table], details: Mapping[str,
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{chart}{''.join(map(_table, tables))}"
+        f"<h1>{escape(title)}</h1>\n{parts}"
         f"<h2>How these numbers were made</h2>\n<dl>\n{facts}</dl>\n</body>\n</html>\n"
     )
 
@@ -115,6 +123,40 @@ def _table(table: Table) -> str:
         f'<h2>{escape(table.title)}</h2>\n<div class="wide"><table>\n'
         f"<thead><tr><td></td><td></td>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n"
         "</table></div>\n"
+    )
+
+
+def _second_hop(helped: SecondHop | None) -> str:
+    if helped is None:
+        return ""
+    return (
+        "<h2>Did the second hop help?</h2>\n"
+        f"<p>Of {helped.questions} questions with several gold paragraphs, the plain question "
+        f"finds all of them first in {helped.by_question:.1%}; the first chain is right in "
+        f"{helped.by_chain:.1%}; {helped.only_by_chain:.1%} are found by hops alone.</p>\n"
+    )
+
+
+def _mistakes(mistakes: Sequence[Mistake]) -> str:
+    if not mistakes:
+        return ""
+    items = "".join(_mistake(one) for one in mistakes)
+    return f"<h2>The surest mistakes</h2>\n{items}"
+
+
+def _mistake(one: Mistake) -> str:
+    support = "".join(f"<li>{escape(sentence)}</li>" for sentence in one.support)
+    facts = {
+        "said": f"{one.said} ({one.probability:.0%})",
+        "right": " / ".join(one.right),
+        "chain": " → ".join(one.chain),
+        "gold": " + ".join(one.gold),
+        "failed": one.stage,
+    }
+    told = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    return (
+        f"<details><summary>{escape(one.question)}</summary>\n<dl>{told}</dl>\n"
+        f"<ul>{support}</ul></details>\n"
     )
 
 

@@ -1,6 +1,7 @@
 """Lexical narrowing + encoder + vectors + beam, wired together: questions → chains."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -22,6 +23,13 @@ from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
 Setting = TypeVar("Setting")
+Watch = Callable[[str, Mapping[int, Sequence[Paragraph]]], None]
+"""Told when a hop is done, `hop`, and when reading begins, `reading`: with the best chain so far of
+each question, by the question's place among those asked together."""
+
+
+def unwatched(_stage: str, _best: Mapping[int, Sequence[Paragraph]]) -> None:
+    """The stages of work that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +53,20 @@ class _Session:
     """What one call of `retrieve_many` has looked up so far."""
 
     questions: Sequence[str]
+    hidden: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
+    watch: Watch = unwatched
     paragraphs: dict[int, Paragraph] = field(default_factory=dict)
     narrowed: dict[tuple[str, int], Pool] = field(default_factory=dict)
+
+    @property
+    def spare(self) -> int:
+        """So many more have to be found, since some may be hidden."""
+        return max((len(hidden) for hidden in self.hidden.values()), default=0)
+
+    def seen(self, question: str, hops: list[Hop]) -> list[Hop]:
+        """Those hops that are not hidden from a question."""
+        hidden = self.hidden.get(question)
+        return [hop for hop in hops if hop.paragraph not in hidden] if hidden else hops
 
 
 class Retriever:
@@ -77,12 +97,24 @@ class Retriever:
         if self._beam.longest > 1:
             encoder.require_reformulation()
 
+    def with_config(self, config: RetrieveConfig) -> "Retriever":
+        """The same encoder and vectors, by other settings."""
+        return Retriever(self.knowledge, self.encoder, self.vectors, config, self._whole)
+
     def retrieve(self, question: str) -> Retrieved:
         return self.retrieve_many([question])[0]
 
-    def retrieve_many(self, questions: Sequence[str]) -> list[Retrieved]:
-        """All questions at once: each hop is one forward pass for the beams of all of them."""
-        session = _Session(questions)
+    def retrieve_many(
+        self,
+        questions: Sequence[str],
+        hidden: Mapping[str, AbstractSet[int]] | None = None,
+        watch: Watch = unwatched,
+    ) -> list[Retrieved]:
+        """All questions at once: each hop is one forward pass for the beams of all of them.
+
+        `hidden` paragraphs of a question are passed over, as if the knowledge base had them not.
+        """
+        session = _Session(questions, hidden or {}, watch)
         chains = beam_search(
             len(questions),
             self._beam,
@@ -92,6 +124,7 @@ class Retriever:
         )
         numbers = {n for some in chains for one in some for n in one.chain.paragraphs}
         self._look_up(session, numbers)
+        _tell(session, [Prefix(n, some[0].chain) for n, some in enumerate(chains) if some])
         return [
             Retrieved(question, own, session.paragraphs)
             for question, own in zip(questions, chains, strict=True)
@@ -100,7 +133,7 @@ class Retriever:
     def ranks(self, question: str) -> dict[int, int]:
         """Where paragraphs stand for the plain question, among all that its words narrow to."""
         session, keep = _Session([question]), max(self.config.narrow)
-        self._narrow(session, [question], keep)
+        self._narrow(session, {question: question}, keep)
         numbers = session.narrowed[question, keep].numbers
         scores, _ = self.vectors.search(numbers, self.encoder.ask([question]).search)
         best = numbers[top(scores, len(numbers))[0]]
@@ -111,6 +144,7 @@ class Retriever:
         if not prefixes[0].chain.hops:
             return self.encoder.ask(questions)
         self._look_up(session, {n for prefix in prefixes for n in prefix.chain.paragraphs})
+        _tell(session, prefixes)
         return self.encoder.ask_after(questions, [_texts(session, one) for one in prefixes])
 
     def _search(
@@ -119,7 +153,11 @@ class Retriever:
         """The best candidates of every prefix; prefixes with the same pool are searched at once."""
         enough = self._beam.enough(hop)
         if _at(self.config.pools, hop) == "all":
-            return self._search_whole(asked, enough)
+            every = self._search_whole(asked, enough + session.spare)
+            return [
+                session.seen(session.questions[prefix.question], hops)[:enough]
+                for prefix, hops in zip(prefixes, every, strict=True)
+            ]
         found: list[list[Hop]] = [[] for _ in prefixes]
         for (numbers, shares), places in self._pools(session, prefixes, hop):
             if not len(numbers):
@@ -156,21 +194,24 @@ class Retriever:
         """The paragraphs to search, and the places of the prefixes that search them."""
         keep = _at(self.config.narrow, hop)
         texts: dict[str, list[int]] = {}
+        of_question: dict[str, str] = {}
         for place, prefix in enumerate(prefixes):
-            text = session.questions[prefix.question]
+            text = question = session.questions[prefix.question]
             if _at(self.config.pools, hop) == "requery":
                 text = "\n".join([text, *(_spoken(one) for one in _texts(session, prefix))])
             texts.setdefault(text, []).append(place)
-        self._narrow(session, list(texts), keep)
+            of_question[text] = question
+        self._narrow(session, of_question, keep)
         return [(session.narrowed[text, keep], places) for text, places in texts.items()]
 
-    def _narrow(self, session: _Session, texts: Sequence[str], keep: int) -> None:
-        """Narrow the texts that have not been, to paragraphs that have vectors."""
+    def _narrow(self, session: _Session, texts: Mapping[str, str], keep: int) -> None:
+        """Narrow the texts, each of a question, to paragraphs that have vectors."""
         new = [text for text in texts if (text, keep) not in session.narrowed]
         if not new:
             return
-        found = self.knowledge.narrow_many(new, keep, self.config.engine)
-        for text, hops in zip(new, found, strict=True):
+        found = self.knowledge.narrow_many(new, keep + session.spare, self.config.engine)
+        for text, every in zip(new, found, strict=True):
+            hops = session.seen(texts[text], every)[:keep]
             best = hops[0].score if hops and hops[0].score > 0 else 1.0
             ordered = sorted(hops, key=lambda hop: hop.paragraph)
             numbers = np.array([hop.paragraph for hop in ordered], dtype=np.int64)
@@ -200,6 +241,14 @@ def open_retriever(
 def _hops(numbers: Numbers, scores: Scores, sentences: Numbers) -> list[Hop]:
     triples = zip(numbers.tolist(), scores.tolist(), sentences.tolist(), strict=True)
     return [Hop(*triple) for triple in triples]
+
+
+def _tell(session: _Session, prefixes: Sequence[Prefix]) -> None:
+    """The best chain of each question comes before its others."""
+    best: dict[int, list[Paragraph]] = {}
+    for prefix in prefixes:
+        best.setdefault(prefix.question, _texts(session, prefix))
+    session.watch("hop", best)
 
 
 def _texts(session: _Session, prefix: Prefix) -> list[Paragraph]:
