@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt --editable
 # bf16 kernels crash on some CPUs that advertise AMX; this keeps oneDNN away from them.
 export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
-.PHONY: help demo test check format lint types imports tests docs lock clean
+.PHONY: help demo test check browser format lint types imports tests docs lock clean
 help:  ## print this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 10
 
@@ -16,8 +16,13 @@ demo: .venv/runtime  ## set up, then find the chain of evidence for a two-hop qu
 	@$(BIN)/muppet search .venv/demo-kb --top 3 \
 	  'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'
 
-test: .venv/dev  ## set up, then run all tests
+test: .venv/dev browser  ## set up, then run all tests
 	$(BIN)/python -m pytest -n 2
+
+browser:  # chromium, for the tests of the page, where apt can install it
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null 2>&1; } || \
+	  echo 'NO CHROMIUM: the tests of the page will be skipped.' >&2
 
 check: format lint types imports tests docs  ## everything CI asks for
 
@@ -47,5 +52,5 @@ clean:  ## remove .venv and all caches
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) '.[all,evaluate,train,serve,dev]'
+	$(PIP) '.[all,evaluate,train,serve,mcp,adapters,dev]'
 	@touch $@

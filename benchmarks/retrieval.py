@@ -76,15 +76,11 @@ def build(directory: Path, store: Any, dim: int, checksum: str) -> None:  # noqa
     )
 
 
-def memory() -> float:
-    """Megabytes that are this process's own: mapped files are the system's to keep or drop."""
+def memory() -> Facts:
+    """Megabytes of this process, in all and its own: mapped files are the system's to keep."""
     fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
-    return int(fields["RssAnon"].split()[0]) / 1024
-
-
-def resident() -> float:
-    fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
-    return int(fields["VmRSS"].split()[0]) / 1024
+    names = {"own_memory_mb": "RssAnon", "resident_mb": "VmRSS"}
+    return {name: int(fields[field].split()[0]) / 1024 for name, field in names.items()}
 
 
 def median(run: Callable[[int], object], rounds: int = ROUNDS) -> float:
@@ -143,8 +139,7 @@ def search_stage(directory: Path) -> Facts:
         "one_pool_bare_ms": median(bare),
         "own_pools_ms": median(each_its_own),
         "own_pools_bare_ms": median(bare_each),
-        "own_memory_mb": memory(),
-        "resident_mb": resident(),
+        **memory(),
     }
 
 
@@ -175,8 +170,7 @@ def retrieve_stage(kb: Path, model: Path, directory: Path, questions: Path, coun
         "open_s": opened,
         "retrieve_ms": whole,
         "narrow_ms": narrow,
-        "own_memory_mb": memory(),
-        "resident_mb": resident(),
+        **memory(),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 

@@ -25,8 +25,8 @@ from muppet.domain import silent
 from muppet.train.batches import TrainingBatch
 from muppet.train.loop import make_optimiser
 from muppet.train.recipe import EncoderRecipe
-from muppet.train.run import training_step
-from muppet.train.train_encoder import EncoderRun, freeze_inputs
+from muppet.train.run import freeze_inputs, training_step
+from muppet.train.train_encoder import EncoderRun
 
 BAR = 0.6
 

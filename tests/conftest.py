@@ -4,10 +4,13 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from random_model import Demo
 
 settings.register_profile(
     "muppet", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -15,7 +18,7 @@ settings.register_profile(
 settings.load_profile("muppet")
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(Path(__file__).parent))  # for `tiny_bert`, `random_model`
+sys.path.insert(0, str(Path(__file__).parent))  # for `tiny_bert` and the like
 
 
 @pytest.fixture(autouse=True)
@@ -42,3 +45,11 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> "Demo":
+    """Made once for all tests that only ask: they must leave it as it is."""
+    from random_model import write_demo  # imports torch
+
+    return write_demo(tmp_path_factory.mktemp("demo"))

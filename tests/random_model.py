@@ -1,10 +1,15 @@
 """Exported networks that nobody has trained, for tests of what comes after training."""
 
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import torch
 
 from muppet.config import CharacterConfig, EncoderConfig, ReaderConfig
+from muppet.corpus.sources import Sources
+from muppet.knowledge.encode import encode_knowledge
+from muppet.knowledge.write import index_documents
 from muppet.nn.export import export_model
 from muppet.nn.export_reader import export_reader
 from muppet.nn.model import new_model
@@ -32,3 +37,20 @@ def write_reader(directory: Path) -> Path:
     config = ReaderConfig(dim=16, hidden=8, word_vectors=False, characters=LETTERS)
     export_reader(directory, new_reader(config, WORDS, None), {})
     return directory
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The demo corpus, encoded, and the networks to ask it with."""
+
+    kb: Path
+    encoder: Path
+    reader: Path
+
+
+def write_demo(directory: Path) -> Demo:
+    """A knowledge base of the bundled documents, by networks that nobody has trained."""
+    demo = Demo(directory / "kb", write_model(directory / "e"), write_reader(directory / "r"))
+    index_documents(demo.kb, Sources([Path(str(files("muppet") / "demo" / "paragraphs.jsonl"))]))
+    encode_knowledge(demo.kb, demo.encoder)
+    return demo

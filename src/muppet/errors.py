@@ -4,6 +4,9 @@ Each message says what is wrong, where, and what to do next. Library code raises
 `cli/main.py` (and the server) turn them into one line and an exit code. Anything else is our bug.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class MuppetError(Exception):
     """Something the user can put right."""
@@ -23,3 +26,17 @@ class CorpusError(MuppetError):
 
 class QuestionError(MuppetError):
     """A question, or a file of questions or predictions, that cannot be used."""
+
+
+@contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Around the import of an optional library: where it is missing, say what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library == "muppet":
+            raise
+        raise ConfigError(
+            f"{what} needs {library}, which is not installed: pip install 'muppet[{extra}]'."
+        ) from error

@@ -126,7 +126,7 @@ def test_a_part_of_the_questions_can_be_asked(kb: Path) -> None:
     [
         (("encode", "KB", "--model", "nowhere"), "is no exported encoder"),
         (("search", "KB", QUESTION, "--model", "nowhere"), "is no exported encoder"),
-        (("evaluate", "KB", DEMO / "questions.json"), "add --retrieval"),
+        (("evaluate", "KB", DEMO / "questions.json", "--reader", "nowhere"), "no exported reader"),
         (("train", "export", "--out", "x"), "Name either a trained MODEL"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_shell_can_ask_for_completion(shell: str) -> None:
 
 def test_completion_knows_the_commands() -> None:
     asked = {"_MUPPET_COMPLETE": "bash_complete", "COMP_WORDS": "muppet se", "COMP_CWORD": "1"}
-    assert muppet_process(environment=os.environ | asked).out == "plain,search\n"
+    assert muppet_process(environment=os.environ | asked).out == "plain,search\nplain,serve\n"
 
 
 def test_config_prints_toml_that_can_be_given_back(tmp_path: Path) -> None:

@@ -117,10 +117,10 @@ def test_evaluate_writes_a_page(tmp_path: Path, questions: Path) -> None:
     assert any(file.stat().st_size for file in page.iterdir())
 
 
-def test_evaluate_without_a_model_asks_for_lexical(tmp_path: Path, questions: Path) -> None:
+def test_evaluate_without_vectors_says_how_to_make_them(tmp_path: Path, questions: Path) -> None:
     outcome = muppet("evaluate", make_zoo(tmp_path), questions)
     assert outcome.code == 2
-    assert "add --retrieval for chains, or --lexical" in outcome.err
+    assert "Make them with `muppet encode" in outcome.err
 
 
 def test_score_prints_the_benchmark_s_numbers(tmp_path: Path, questions: Path) -> None:

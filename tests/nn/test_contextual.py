@@ -1,10 +1,8 @@
 """The contextual input: a transformer or ELMo in one slot (checklist 10)."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 import torch
@@ -22,6 +20,7 @@ from muppet.text.batch import make_batch
 from muppet.text.prepare import Preparer
 from muppet.text.vocab import Alphabet, Lexicon
 from tiny_bert import write_bert
+from tiny_elmo import tiny_options, tiny_weights, write_elmo
 
 FIXTURE = Path(__file__).parent.parent.parent.parent / "shared" / "data" / "elmo-fixture"
 TEXT = "The stations was."
@@ -249,49 +248,19 @@ def test_what_is_no_contextual_input_is_refused(tmp_path: Path) -> None:
         transformer_directory("package:no_such_package_at_all")
 
 
-def write_elmo(directory: Path) -> Path:
-    """A random ELMo with a projection of 3 and two layers, in the two published files."""
-    options = {
-        "lstm": {
-            "cell_clip": 3, "proj_clip": 3, "use_skip_connections": True,
-            "n_layers": 2, "projection_dim": 3, "dim": 5,
-        },
-        "char_cnn": {
-            "embedding": {"dim": 4}, "filters": [[1, 3], [2, 6]], "n_highway": 1,
-            "n_characters": 262, "max_characters_per_token": 12, "activation": "relu",
-        },
-    }  # fmt: skip
-    shapes = {
-        "char_embed": (261, 4),
-        "CNN/W_cnn_0": (1, 1, 4, 3),
-        "CNN/b_cnn_0": (3,),
-        "CNN/W_cnn_1": (1, 2, 4, 6),
-        "CNN/b_cnn_1": (6,),
-        **{f"CNN_high_0/W_{name}": (9, 9) for name in ("carry", "transform")},
-        **{f"CNN_high_0/b_{name}": (9,) for name in ("carry", "transform")},
-        "CNN_proj/W_proj": (9, 3),
-        "CNN_proj/b_proj": (3,),
-    }
-    for way in range(2):
-        for layer in range(2):
-            group = f"RNN_{way}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
-            shapes |= {f"{group}/W_0": (6, 20), f"{group}/B": (20,), f"{group}/W_P_0": (5, 3)}
-    rng = np.random.default_rng(2)
-    with h5py.File(directory / "any_weights.hdf5", "w") as file:
-        for name, shape in shapes.items():
-            file[name] = rng.normal(0, 0.8, shape).astype(np.float32)
-    (directory / "options.json").write_text(json.dumps(options), encoding="utf-8")
-    return directory
+def elmo_in(directory: Path) -> str:
+    write_elmo(directory, tiny_options(), tiny_weights())
+    return str(directory)
 
 
 def test_elmo_fills_the_slot_with_three_layers_of_every_word_checklist_10(tmp_path: Path) -> None:
-    config = ContextualConfig(kind="elmo", path=str(write_elmo(tmp_path)), dropout=0.0)
+    config = ContextualConfig(kind="elmo", path=elmo_in(tmp_path), dropout=0.0)
     made = contextual(config)
     assert make_pieces(config) is None
     assert (made.source.depth, made.source.size) == (3, 6)
     texts = ["Zqx was the Grytviken", "was"]
     found = made(batch_of(config, *texts))
-    elmo = Elmo.from_files(tmp_path / "options.json", tmp_path / "any_weights.hdf5")
+    elmo = Elmo.from_files(tmp_path / "options.json", tmp_path / "weights.hdf5")
     for row, text in enumerate(texts):
         words = text.split()
         mask = torch.ones(1, len(words), dtype=torch.bool)
@@ -302,7 +271,7 @@ def test_elmo_fills_the_slot_with_three_layers_of_every_word_checklist_10(tmp_pa
 
 
 def test_elmo_is_frozen_and_its_mix_learns_checklist_10(tmp_path: Path) -> None:
-    config = ContextualConfig(kind="elmo", path=str(write_elmo(tmp_path)))
+    config = ContextualConfig(kind="elmo", path=elmo_in(tmp_path))
     made = contextual(config)
     assert trained_names(made) == {"mix.logits", "mix.gamma"}
     made(batch_of(config, "the was")).sum().backward()
@@ -312,7 +281,7 @@ def test_elmo_is_frozen_and_its_mix_learns_checklist_10(tmp_path: Path) -> None:
 
 def test_an_unknown_word_does_not_shorten_what_elmo_reads_checklist_10(tmp_path: Path) -> None:
     """The released code gave unknown words the padding id: a bug not to be repeated."""
-    config = ContextualConfig(kind="elmo", path=str(write_elmo(tmp_path)), dropout=0.0)
+    config = ContextualConfig(kind="elmo", path=elmo_in(tmp_path), dropout=0.0)
     made = contextual(config)
     found = made(batch_of(config, "the zzzz was"))[0]
     assert found.shape == (3, 6)

@@ -3,104 +3,33 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
-from muppet.errors import ArtifactError, ConfigError
 from muppet.nn.elmo import ClippedLstm, Elmo
-from muppet.nn.elmo_cache import UNKNOWN, TokenCache
+from muppet.nn.elmo_cache import UNKNOWN
+from tiny_elmo import (
+    FILTERS,
+    LONGEST,
+    Arrays,
+    C,
+    Floats,
+    P,
+    alone,
+    padded,
+    tiny_options,
+    tiny_weights,
+    write_elmo,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 FIXTURE = ROOT.parent / "shared" / "data" / "elmo-fixture"
 needs_fixture = pytest.mark.skipif(
     not FIXTURE.is_dir(), reason="the published tiny ELMo is not in ../shared/data/elmo-fixture"
 )
-P, C = 3, 5  # projection and cell of the tiny ELMo that the tests write
-FILTERS = [[1, 3], [2, 4], [4, 2]]
-LONGEST = 12
-
-Floats = NDArray[Any]
-Arrays = dict[str, Floats]
-
-
-def tiny_options() -> dict[str, Any]:
-    return {
-        "lstm": {
-            "cell_clip": 0.6,
-            "proj_clip": 0.5,
-            "use_skip_connections": True,
-            "n_layers": 2,
-            "projection_dim": P,
-            "dim": C,
-        },
-        "char_cnn": {
-            "embedding": {"dim": 4},
-            "filters": FILTERS,
-            "n_highway": 2,
-            "n_characters": 262,
-            "max_characters_per_token": LONGEST,
-            "activation": "relu",
-        },
-    }
-
-
-def tiny_weights(seed: int = 7) -> Arrays:
-    shapes: dict[str, tuple[int, ...]] = {"char_embed": (261, 4)}
-    for number, (width, count) in enumerate(FILTERS):
-        shapes[f"CNN/W_cnn_{number}"] = (1, width, 4, count)
-        shapes[f"CNN/b_cnn_{number}"] = (count,)
-    for number in range(2):
-        for name in ("carry", "transform"):
-            shapes[f"CNN_high_{number}/W_{name}"] = (9, 9)
-            shapes[f"CNN_high_{number}/b_{name}"] = (9,)
-    shapes |= {"CNN_proj/W_proj": (9, P), "CNN_proj/b_proj": (P,)}
-    for way in range(2):
-        for layer in range(2):
-            group = f"RNN_{way}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
-            shapes |= {f"{group}/W_0": (2 * P, 4 * C), f"{group}/B": (4 * C,)}
-            shapes |= {f"{group}/W_P_0": (C, P)}
-    rng = np.random.default_rng(seed)
-    return {name: rng.normal(0, 0.8, shape).astype(np.float32) for name, shape in shapes.items()}
-
-
-def write(directory: Path, options: dict[str, Any], weights: Arrays) -> tuple[Path, Path]:
-    directory.mkdir(exist_ok=True)
-    files = directory / "options.json", directory / "weights.hdf5"
-    files[0].write_text(json.dumps(options))
-    with h5py.File(files[1], "w") as file:
-        for name, array in weights.items():
-            file[name] = array
-    return files
-
-
-@pytest.fixture
-def elmo(tmp_path: Path) -> Elmo:
-    return Elmo.from_files(*write(tmp_path / "elmo", tiny_options(), tiny_weights()))
-
-
-def padded(vectors: Sequence[Tensor], width: int | None = None) -> tuple[Tensor, Tensor]:
-    """Sequences (T, P) -> (B, T, P) with noise behind them, (B, T)."""
-    width = width or max(map(len, vectors))
-    noise = torch.Generator().manual_seed(len(vectors) + width)
-    batch = torch.randn(len(vectors), width, vectors[0].shape[1], generator=noise)
-    mask = torch.zeros(len(vectors), width, dtype=torch.bool)
-    for row, sequence in enumerate(vectors):
-        batch[row, : len(sequence)] = sequence
-        mask[row, : len(sequence)] = True
-    return batch, mask
-
-
-def alone(elmo: Elmo, words: Sequence[str]) -> Tensor:
-    """The layers of one sentence: (T, 3, 2 P)"""
-    return elmo.layers(*padded([elmo.token_vectors(words)]))[0]
-
-
 # The published architecture in plain loops: the oracle.
 
 
@@ -239,9 +168,9 @@ def test_cells_and_projections_are_clipped_checklist_10(tmp_path: Path, name: st
     options = tiny_options()
     words = ["The", "quick", "fox", "."]
     weights = tiny_weights()
-    clipped = Elmo.from_files(*write(tmp_path / "clipped", options, weights))
+    clipped = Elmo.from_files(*write_elmo(tmp_path / "clipped", options, weights))
     options["lstm"][name] = 1e9
-    free = Elmo.from_files(*write(tmp_path / "free", options, weights))
+    free = Elmo.from_files(*write_elmo(tmp_path / "free", options, weights))
     assert not torch.allclose(alone(clipped, words)[:, 1], alone(free, words)[:, 1], atol=1e-3)
     _, state = clipped.layers_after(
         clipped.initial_state(1), *padded([clipped.token_vectors(words)])
@@ -253,7 +182,7 @@ def test_cells_and_projections_are_clipped_checklist_10(tmp_path: Path, name: st
 def test_a_skip_connection_adds_the_layer_below_checklist_10(elmo: Elmo, tmp_path: Path) -> None:
     options = tiny_options()
     options["lstm"]["use_skip_connections"] = False
-    plain = Elmo.from_files(*write(tmp_path / "plain", options, tiny_weights()))
+    plain = Elmo.from_files(*write_elmo(tmp_path / "plain", options, tiny_weights()))
     words = ["a", "b"]
     torch.testing.assert_close(
         alone(elmo, words)[:, 2], alone(plain, words)[:, 2] + alone(plain, words)[:, 1]
@@ -347,89 +276,3 @@ def test_unfrozen_parameters_can_learn_checklist_10(elmo: Elmo) -> None:
     elmo.requires_grad_(True)
     alone(elmo, ["The", "fox"]).sum().backward()
     assert all(parameter.grad is not None for parameter in elmo.parameters())
-
-
-# Files that do not fit.
-
-
-@pytest.mark.parametrize("missing", ["options.json", "weights.hdf5"])
-def test_a_missing_file_is_named_checklist_10(tmp_path: Path, missing: str) -> None:
-    files = write(tmp_path, tiny_options(), tiny_weights())
-    (tmp_path / missing).unlink()
-    with pytest.raises(ConfigError, match=f"{missing} is not there"):
-        Elmo.from_files(*files)
-
-
-def test_files_of_another_kind_are_refused_checklist_10(tmp_path: Path) -> None:
-    options, weights = write(tmp_path, tiny_options(), tiny_weights())
-    with pytest.raises(ConfigError, match=r"is no options\.json"):
-        Elmo.from_files(weights, weights)
-    with pytest.raises(ConfigError, match="is no HDF5 file"):
-        Elmo.from_files(options, options)
-
-
-@pytest.mark.parametrize(
-    ("part", "name", "value", "message"),
-    [
-        ("char_cnn", "activation", "gelu", "activation is gelu, not relu or tanh"),
-        ("char_cnn", "n_characters", 261, "n_characters is 261, not 262"),
-        ("char_cnn", "filters", [1, 2], "is no options.json"),
-        ("lstm", "dim", None, "is no options.json"),
-        ("lstm", "dim", 6, r"Cell0/LSTMCell/B has the shape \(24,\).* it is \(20,\)"),
-        ("lstm", "n_layers", 3, "Cell2/LSTMCell/B has the shape.* it is missing"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused_checklist_10(
-    tmp_path: Path, part: str, name: str, value: object, message: str
-) -> None:
-    options = tiny_options()
-    options[part][name] = value
-    with pytest.raises(ConfigError, match=message):
-        Elmo.from_files(*write(tmp_path, options, tiny_weights()))
-
-
-# The cache of vectors without context.
-
-
-def test_an_unknown_word_keeps_its_place_in_the_sequence_checklist_10(elmo: Elmo) -> None:
-    cache = TokenCache.build(elmo, ["The", "fox", "sleeps", "."])
-    words = ["The", "vulpine", "fox", "snoozles", "."]
-    rows = cache.rows(words)
-    assert len(rows) == 5
-    assert TokenCache.PADDING_ROW not in rows
-    vectors = cache.vectors(rows)
-    torch.testing.assert_close(vectors[[0, 2, 4]], elmo.token_vectors(["The", "fox", "."]))
-    torch.testing.assert_close(vectors[1], vectors[3])
-    layers = elmo.layers(*padded([vectors]))[0]
-    torch.testing.assert_close(layers, alone(elmo, ["The", UNKNOWN, "fox", UNKNOWN, "."]))
-    shortened = alone(elmo, ["The", "fox", "."])
-    assert not torch.allclose(layers[[0, 2, 4], 1:], shortened[:, 1:], atol=1e-3)
-
-
-def test_padding_rows_and_unknown_words_are_different_things_checklist_10(elmo: Elmo) -> None:
-    cache = TokenCache.build(elmo, ["fox"])
-    vectors = cache.vectors(np.array([[TokenCache.PADDING_ROW, *cache.rows(["vulpine"])]]))
-    assert vectors.shape == (1, 2, P)
-    assert not vectors[0, 0].any()
-    torch.testing.assert_close(vectors[0, 1], elmo.token_vectors([UNKNOWN])[0])
-
-
-def test_a_saved_cache_is_memory_mapped_and_the_same_checklist_10(
-    elmo: Elmo, tmp_path: Path
-) -> None:
-    words = ["fox", "naïve", "東京", "fox", "a\u2028b", "c\rd"]
-    cache = TokenCache.build(elmo, words)
-    cache.save(tmp_path / "cache")
-    opened = TokenCache.open(tmp_path / "cache", elmo)
-    assert list(opened.words) == ["fox", "naïve", "東京", "a\u2028b", "c\rd"]
-    assert isinstance(opened._vectors, np.memmap)
-    torch.testing.assert_close(opened.vectors(opened.rows(words)), elmo.token_vectors(words))
-
-
-def test_a_cache_of_another_elmo_is_refused_checklist_10(elmo: Elmo, tmp_path: Path) -> None:
-    other = Elmo.from_files(*write(tmp_path / "other", tiny_options(), tiny_weights(seed=8)))
-    TokenCache.build(other, ["fox"]).save(tmp_path / "cache")
-    with pytest.raises(ArtifactError, match="of another ELMo"):
-        TokenCache.open(tmp_path / "cache", elmo)
-    with pytest.raises(ArtifactError, match="is no elmo-tokens"):
-        TokenCache.open(tmp_path / "nothing", elmo)

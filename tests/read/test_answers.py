@@ -91,6 +91,22 @@ def test_the_kind_is_decided_over_all_chains_checklist_27() -> None:
     assert [one.text for one in other[:3]] == ["yes", "no", "South"]
 
 
+def test_merged_by_sum_the_kind_is_that_of_all_chains_together() -> None:
+    one = read((OSLO,), {"South": 5.0}, kind=(3.0, 2.9))
+    other = read((BERGEN,), {}, kind=(0.0, 2.9), verdict=(1.0, 0.0))
+    assert best(one, other).text == "South"
+    summed = choose_answers([one, other], replace(CONFIG, merge="sum"))
+    assert summed[0].text == "yes"
+    assert summed[0].probability + summed[1].probability > 0.5
+
+
+def test_a_reader_without_heads_never_says_yes_or_no_checklist_28() -> None:
+    never = (0.0, -1e4)
+    few = read((Paragraph("w", "", ("Oslo",)),), {"Oslo": 1.0}, kind=never)
+    assert [one.text for one in choose_answers([few], CONFIG)] == ["Oslo"]
+    assert choose_answers([read((Paragraph("e", "", ("",)),), {}, kind=never)], CONFIG) == []
+
+
 @pytest.mark.parametrize("merge", ["best", "sum"])
 def test_equal_answers_of_different_chains_are_one_checklist_29(merge: str) -> None:
     config = replace(CONFIG, merge=merge)

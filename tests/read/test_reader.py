@@ -155,11 +155,11 @@ def test_without_chains_there_is_nothing_to_say(both: tuple[ReaderModel, ChainRe
 
 
 def test_a_chain_without_a_word_is_read_too(both: tuple[ReaderModel, ChainReader]) -> None:
-    _, reader = both
+    model, reader = both
     (empty,) = reader.read([("Who?", PARAGRAPHS[3:])])
     assert np.isfinite(empty.logits.kind).all()
     answers = reader.answers("Who?", [PARAGRAPHS[3:]], ReadConfig())
-    assert [answer.kind for answer in answers] in (["yes", "no"], ["no", "yes"])
+    assert {answer.kind for answer in answers} == ({"yes", "no"} if model.config.heads else set())
 
 
 def test_a_saved_reader_is_the_same_reader(tmp_path: Path) -> None:

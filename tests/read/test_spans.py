@@ -14,12 +14,12 @@ numbers = st.integers(-20, 20).map(float)
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Floats, Floats, NDArray[np.int64], int]:
-    """Logits of some tokens in runs of regions, some of them nowhere, and a longest length."""
-    runs = draw(st.lists(st.tuples(st.booleans(), st.integers(1, 9)), max_size=5))
+    """Logits of some tokens in regions, some of them nowhere, and a longest length."""
+    nowhere = st.lists(st.booleans(), min_size=1, max_size=9)
     regions = [
-        number if allowed else NOWHERE
-        for number, (allowed, length) in enumerate(runs)
-        for _ in range(length)
+        NOWHERE if is_nowhere else number
+        for number, tokens in enumerate(draw(st.lists(nowhere, max_size=5)))
+        for is_nowhere in tokens
     ]
     logits = [draw(st.lists(numbers, min_size=len(regions), max_size=len(regions)))
               for _ in range(2)]  # fmt: skip
@@ -73,6 +73,13 @@ def test_a_span_never_leaves_its_region() -> None:
     regions = np.array([0, 0, 1, 1])
     assert best_span(start, end, regions, 8) == Found(0, 1, 10.0)
     assert best_span(start, end, np.array([0, 0, 0, 0]), 8) == Found(0, 3, 18.0)
+
+
+def test_a_span_may_hold_a_token_that_is_nowhere_but_not_begin_or_end_with_it() -> None:
+    start, end = np.array([5.0, 9.0, 0.0]), np.array([0.0, 9.0, 5.0])
+    regions = np.array([1, NOWHERE, 1])
+    assert best_span(start, end, regions, 8) == Found(0, 2, 10.0)
+    assert best_spans(start, end, regions, 8, 1) == [Found(0, 2, 10.0)]
 
 
 def test_a_longer_limit_lets_longer_answers_through_checklist_27() -> None:

@@ -1,13 +1,14 @@
 """Prepared texts in one padded batch: padding is marked, and nothing else changes."""
 
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from muppet.domain import Paragraph
-from muppet.text.batch import Batch, make_batch
+from muppet.text.batch import Batch, chunks, make_batch
 from muppet.text.prepare import Prepared, Preparer
 from muppet.text.vocab import Alphabet, Lexicon
 
@@ -109,3 +110,17 @@ def test_a_batch_gives_every_text_back_as_it_was(texts: list[list[str]]) -> None
         assert (batch.segments[row][~batch.mask[row]] == most).all()
         assert batch.lengths[row] == max(1, len(one.types))
         assert batch.sentences[row].tolist() == [n in one.segments for n in range(most)]
+
+
+@given(st.lists(st.integers(0, 300), max_size=60), st.integers(1, 1000), st.booleans())
+def test_chunks_hold_every_text_once_and_as_many_as_fit(
+    sizes: list[int], tokens: int, longest_first: bool
+) -> None:
+    sizes = sorted(sizes, reverse=longest_first)
+    parts = [sizes[part] for part in chunks(sizes, tokens)]
+    assert [size for part in parts for size in part] == sizes
+    for part, behind in zip_longest(parts, parts[1:], fillvalue=[]):
+        assert len(part) == 1 or max(part) * len(part) <= tokens
+        if behind:
+            longer = [*part, behind[0]]
+            assert max(longer) * len(longer) > tokens

@@ -89,6 +89,16 @@ def test_read_together_the_question_is_the_first_sentence_and_in_no_answer(bert:
     assert words_of(joined(bert)) == words_of(apart())
 
 
+def test_a_token_without_a_word_piece_begins_and_ends_no_answer_but_may_stand_in_one(
+    bert: Path,
+) -> None:
+    ready = preparer(Pieces(bert))
+    chain = [ready.paragraph(Paragraph("a", "", ("The sta\u00adtion was.",)))]
+    reading = reading_joined(ready, ready.question(QUESTION), chain)
+    assert words_of(reading) == ["The", "sta", "\u00ad", "tion", "was", "."]
+    assert reading.layout.regions[-6:].tolist() == [1, 1, NOWHERE, 1, 1, 1]
+
+
 def seen_words(layout: Layout) -> int:
     return int((layout.regions != NOWHERE).sum())
 

@@ -60,6 +60,26 @@ def write_tiny_world(directory: Path, people: int = 260, cities: int = 20, dev: 
     (directory / "vectors.txt").write_text("\n".join(lines) + "\n")
 
 
+def ask_in_all_ways(directory: Path) -> None:
+    """Of the same paragraphs a quarter of the questions each: river, city, job, and yes or no."""
+    for path in (directory / "train.json", directory / "dev.json"):
+        questions = json.loads(path.read_text())
+        for number, question in enumerate(questions):
+            (person, _), (city, _) = question["supporting_facts"]
+            job = dict(question["context"])[person][0].split()[-1].rstrip(".")
+            is_right = number % 8 == 3
+            asked = job if is_right else JOBS[(JOBS.index(job) + 2) % len(JOBS)]
+            text, answer, sentences = (
+                (f"On which river was {person} born?", question["answer"], (1, 1)),
+                (f"In which city was {person} born?", city, (1, 0)),
+                (f"Which is {person}?", job, (0, 0)),
+                (f"Is {person} a {asked}?", "yes" if is_right else "no", (0, 0)),
+            )[number % 4]
+            facts = [[title, n] for title, n in zip((person, city), sentences, strict=True)]
+            question |= {"question": text, "answer": answer, "supporting_facts": facts}
+        path.write_text(json.dumps(questions))
+
+
 @pytest.fixture(scope="session")
 def demo_questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundled questions, each with its gold paragraphs and two others as its context."""
@@ -75,6 +95,12 @@ def demo_questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("demo") / "questions.json"
     path.write_text(json.dumps(questions), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def tiny_world_of_all_questions(tiny_world: Path) -> Path:
+    ask_in_all_ways(tiny_world)
+    return tiny_world
 
 
 @pytest.fixture

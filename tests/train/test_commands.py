@@ -1,13 +1,22 @@
-"""`muppet train` from the command line: hard negatives, and recipes that cannot run."""
+"""`muppet train` from the command line: hard negatives, and what cannot run."""
 
+import json
 import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
 
+import pytest
+
 from muppet.train.data import load_training_data
 from muppet.train.negatives import read_mined, with_mined
 
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None
+from muppet.cli.main import run
+run()
+"""
 DEMO = Path(str(files("muppet") / "demo"))
 
 
@@ -46,3 +55,46 @@ def test_a_recipe_with_a_wrong_key_or_a_missing_file_is_refused_in_one_line(tmp_
     assert done.returncode == 2
     assert "nowhere.json" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encoder", "recipe.toml"],
+        ["reader", "recipe.toml"],
+        ["mine", "kb", "questions.json", "--model", "model", "--out", "mined"],
+        ["elmo", "kb", "elmo"],
+        ["export", "run/best", "--out", "exported"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_without_torch_a_command_that_needs_it_says_so_in_one_line(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    (tmp_path / "recipe.toml").touch()
+    command = [sys.executable, "-c", WITHOUT_TORCH, "train", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == (
+        "muppet: Training needs torch, which is not installed: pip install 'muppet[train]'.\n"
+    )
+    assert done.returncode == 2
+
+
+def test_questions_that_are_left_out_are_told_at_the_start(tiny_world: Path) -> None:
+    for name in ("train.json", "dev.json"):
+        questions = json.loads((tiny_world / name).read_text())
+        questions[0]["supporting_facts"] = []
+        (tiny_world / name).write_text(json.dumps(questions))
+    recipe = Path(__file__).parent.parent.parent / "recipes" / "tiny-reader.toml"
+    done = muppet("train", "reader", str(recipe), "--dry-run", "--json", cwd=tiny_world)
+    assert done.stderr.splitlines() == [
+        "data.train, hotpotqa: 1 of 200 questions left out (without gold 1).",
+        "data.dev, hotpotqa: 1 of 60 questions left out (without gold 1).",
+    ]
+    plan = json.loads(done.stdout)
+    assert plan["questions"] == 199
+    parts = [plan[f"seconds_{part}"] for part in ("for_inputs", "per_step", "per_evaluation")]
+    assert parts[0] == 0  # this recipe has no contextual input
+    steps = [1, plan["steps"], plan["steps"] / plan["steps_per_epoch"]]
+    total = sum(seconds * times for seconds, times in zip(parts, steps, strict=True))
+    assert plan["minutes"] * 60 == pytest.approx(total)

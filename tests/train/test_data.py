@@ -1,7 +1,6 @@
 """Files of four benchmarks become one training set (checklist 4, 17, 18)."""
 
 import json
-import logging
 import lzma
 from pathlib import Path
 from typing import Any
@@ -252,11 +251,11 @@ def test_a_question_that_stands_in_two_files_is_taken_once(tmp_path: Path) -> No
     assert loaded.dropped == {"hotpotqa": Dropped(repeated=1)}
 
 
-def test_what_is_dropped_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_dropped_is_told_with_its_reason(tmp_path: Path) -> None:
     path = write(tmp_path / "q.json", [hotpot(), hotpot("none", supporting_facts=[])])
-    with caplog.at_level(logging.INFO):
-        load_training_data([path])
-    assert "hotpotqa: 1 questions, left out {'without_gold': 1}" in caplog.text
+    assert read_training_data([path]).left_out() == [
+        "hotpotqa: 1 of 2 questions left out (without gold 1)."
+    ]
 
 
 def test_whole_trailing_sentences_are_dropped_and_numbers_never_shift_checklist_4() -> None:

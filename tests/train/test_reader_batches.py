@@ -23,6 +23,7 @@ PARAGRAPHS = (
     Paragraph("b", "Cafe", ("", "The cafe was.", " It was the Station, the cafe.")),
     Paragraph("c", "Whales", ("Was the station the cafe. The whale of the whole world.",)),
     Paragraph("d", "Was", ("Was.",)),
+    Paragraph("e", "Was", ("Was the sta\u00adtion.",)),
 )
 QUESTIONS = (
     TrainingQuestion(
@@ -32,6 +33,8 @@ QUESTIONS = (
     TrainingQuestion("q1", "Was it?", "2wiki", (2, 3), (0,), False, ("Yes",), ((2, 0),)),
     TrainingQuestion("q2", "Who was?", "squad", (1,), (0,), False, ("no", "the cafe")),
     TrainingQuestion("q3", "Who?", "musique", (0, 2), (1,), True, ("nobody",)),
+    TrainingQuestion("q4", "What?", "squad", (2,), (), False, ("the whale of whole world",)),
+    TrainingQuestion("q5", "What?", "squad", (4,), (), False, ("sta\u00adtion",)),
 )  # fmt: skip
 SAMPLES = [
     ReaderSample(0, (0, 1)),
@@ -95,12 +98,18 @@ def test_every_match_in_texts_and_titles_is_gold_also_in_distractors_checklist_2
 def test_answers_of_several_words_begin_and_end_apart_checklist_24(
     models: dict[str, ReaderModel],
 ) -> None:
+    batch, labels = labels_of(models["recurrent"], ReaderSample(4, (2,)))
+    assert words_at(batch, 0, labels.start) == ["whale"]
+    assert words_at(batch, 0, labels.end) == ["world"]
     batch, labels = labels_of(models["recurrent"], SAMPLES[3])
-    assert (
-        words_at(batch, 0, labels.start)
-        == words_at(batch, 0, labels.end)
-        == ["Cafe", "cafe", "cafe"]
-    )
+    assert words_at(batch, 0, labels.start) == ["Cafe", "cafe", "cafe"]  # the article is no part
+
+
+def test_an_answer_may_hold_a_token_without_a_word_piece(models: dict[str, ReaderModel]) -> None:
+    batch, labels = labels_of(models["transformer"], ReaderSample(5, (4,)))
+    assert words_at(batch, 0, labels.start) == ["sta"]
+    assert words_at(batch, 0, labels.end) == ["tion"]
+    assert words_at(batch, 0, labels.allowed) == ["Was", "Was", "the", "sta", "tion", "."]
 
 
 def test_yes_no_and_span_questions_have_labels_where_they_apply_checklist_25(

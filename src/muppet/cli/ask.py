@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import from_stdin, shown
+from muppet.cli.shared import from_stdin
+from muppet.cli.show import show_answer
 from muppet.config import Config, load_config
 from muppet.corpus.files import decode, open_file
-from muppet.domain import Answer, Paragraph, Result
+from muppet.domain import Result
 from muppet.errors import QuestionError
 from muppet.knowledge.encode import has_model
 from muppet.knowledge.open import KnowledgeBase
@@ -19,7 +20,6 @@ from muppet.pipeline import AT_ONCE, Muppet, open_muppet
 from muppet.text.questions import question_from
 from muppet.wire import result_to_json
 
-UNKNOWN = "Not in these documents, as far as I can tell. My best guess:"
 _NOT_ENCODED = (
     "{kb} has no sentence vectors yet, so it can be searched by words alone. Make it ready with "
     "`muppet encode {kb}`, then ask again."
@@ -64,18 +64,19 @@ def ask(
     Without a QUESTION, questions are read from --file, or, one a line, from standard input.
     """
     questions = _questions(question, file)
-    config = _config(kb, config_file, hops, chains, top)
+    config = config_for(kb, config_file, hops, chains, top)
     progress = ProgressLine()
     with open_muppet(kb, config=config, model=model, reader=reader, progress=progress) as muppet:
         progress.close()
-        for place, result in enumerate(_results(muppet, questions, progress)):
+        for place, every in enumerate(_results(muppet, questions, progress)):
+            result = replace(every, answers=every.answers[:top])
             if as_json:
                 ranks = muppet.retriever.ranks(result.question)
                 click.echo(json.dumps(result_to_json(result, ranks)))
                 continue
             if len(questions) > 1:
                 click.echo(("\n" if place else "") + click.style(result.question, bold=True))
-            _show(result, muppet)
+            show_answer(result, muppet.retriever.ranks(result.question))
 
 
 def _results(muppet: Muppet, questions: Sequence[str], progress: ProgressLine) -> Iterator[Result]:
@@ -117,7 +118,9 @@ def _question_in(line: str, where: str) -> str:
         raise QuestionError(f"{where}: {error}") from error
 
 
-def _config(kb: Path, file: Path | None, hops: str | None, chains: int | None, top: int) -> Config:
+def config_for(
+    kb: Path, file: Path | None, hops: str | None, chains: int | None, top: int
+) -> Config:
     """The settings named, else those of the knowledge base, with what the options change."""
     with KnowledgeBase(kb) as knowledge:
         config = load_config(file) if file else knowledge.config
@@ -130,45 +133,3 @@ def _config(kb: Path, file: Path | None, hops: str | None, chains: int | None, t
         read = replace(read, chains=chains)
         retrieve = replace(retrieve, keep=max(chains, retrieve.keep))
     return replace(config, retrieve=retrieve, read=replace(read, answers=max(top, read.answers)))
-
-
-def _show(result: Result, muppet: Muppet) -> None:
-    """The answer, where it comes from, and what else it might be."""
-    if not result.answers:
-        click.echo("Nothing in these documents has a word of the question.")
-        return
-    best, *others = result.answers
-    if not result.is_known:
-        click.echo(UNKNOWN)
-    text = click.style(best.text, bold=True, fg="green" if result.is_known else "yellow")
-    click.echo(f"{text}  ({best.probability:.0%})")
-    ranks = muppet.retriever.ranks(result.question)
-    for number, hop in enumerate(result.chain_of(best).hops, 1):
-        paragraph = result.paragraphs[hop.paragraph]
-        rank = ranks.get(hop.paragraph)
-        where = f"rank {rank} for the question" if rank else "not found by the question"
-        title = click.style(paragraph.title, bold=True)
-        click.echo(f"  {number}. {title}  {where}  {shown(paragraph.source)}")
-        for sentence in _evidence(best, paragraph):
-            click.echo(f"     {sentence}")
-    if others:
-        told = ", ".join(f"{one.text} ({one.probability:.0%})" for one in others)
-        click.echo(f"  or: {told}")
-
-
-def _evidence(answer: Answer, paragraph: Paragraph) -> list[str]:
-    """The supporting sentences of a paragraph, with the answer marked; else its first one."""
-    chosen = [one.index for one in answer.support if one.paragraph == paragraph.id]
-    return [_marked(answer, paragraph, index) for index in chosen or [0]]
-
-
-def _marked(answer: Answer, paragraph: Paragraph, index: int) -> str:
-    sentence = paragraph.sentences[index]
-    span = answer.span
-    before = sum(map(len, paragraph.sentences[:index]))
-    if span and not span.in_title and span.paragraph == paragraph.id:
-        start, end = span.start - before, span.end - before
-        if start >= 0 and end <= len(sentence):
-            inside = click.style(sentence[start:end], underline=True, bold=True)
-            sentence = sentence[:start] + inside + sentence[end:]
-    return " ".join(sentence.split())

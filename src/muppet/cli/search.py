@@ -1,9 +1,7 @@
 """The command that finds chains: search."""
 
 import json
-import math
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,19 +9,19 @@ import click
 
 from muppet.cli.progress import ProgressLine
 from muppet.cli.shared import from_stdin, shown
+from muppet.cli.show import NOTHING, one_line, show_attention, show_chain
 from muppet.config import load_config
 from muppet.domain import Chain, Paragraph
 from muppet.knowledge.encode import has_model
 from muppet.knowledge.open import KnowledgeBase
-from muppet.retrieve.retriever import Retriever, open_retriever
+from muppet.retrieve.retriever import open_retriever
 from muppet.text.questions import question_from
 from muppet.text.stopwords import STOP_WORDS
 from muppet.text.tokens import words
 from muppet.wire import search_to_json
 
-SHOWN_WORDS = 6
 _NOTHING = {
-    "bm25": "Nothing in these documents has a word of the question.",
+    "bm25": NOTHING,
     "tfidf": "TF-IDF finds nothing: a word in half of the paragraphs weighs nothing; in a small "
     "collection that is most words. Use --retriever bm25.",
 }
@@ -97,9 +95,10 @@ def search(
             click.echo(_NOTHING[retriever])
         for rank, one in enumerate(chains, start=1):
             click.echo(f"{rank}. [{one.score:.2f}]")
-            _show_chain(one.chain, found.paragraphs, ranks)
+            show_chain(one.chain, found.paragraphs, ranks)
             if explain and len(one.chain.hops) > 1:
-                _explain(searcher, asked, [found.paragraphs[n] for n in one.chain.paragraphs[:-1]])
+                before = [found.paragraphs[n] for n in one.chain.paragraphs[:-1]]
+                show_attention(searcher.encoder, asked, before)
 
 
 def _search_words(
@@ -125,33 +124,6 @@ def _search_words(
         click.echo(f"   {_best_sentence(paragraph, question)}")
 
 
-def _show_chain(
-    chain: Chain, paragraphs: Mapping[int, Paragraph], ranks: Mapping[int, int]
-) -> None:
-    """Each hop's title, probability, place for the plain question, and best sentence."""
-    for hop in chain.hops:
-        paragraph = paragraphs[hop.paragraph]
-        place = ranks.get(hop.paragraph)
-        where = f"rank {place} for the question" if place else "not found by the question"
-        click.echo(
-            f"   {paragraph.title}  [{math.exp(min(hop.score, 0)):.2f}]  {where}  "
-            f"{shown(paragraph.source)}"
-        )
-        sentence = paragraph.sentences[hop.sentence or 0]
-        click.echo(f"      {' '.join(sentence.split())}")
-
-
-def _explain(searcher: Retriever, question: str, chain: Sequence[Paragraph]) -> None:
-    """The words of question and chain that got most of the attention before the last hop."""
-    attention = searcher.encoder.attention(question, chain)
-    parts = [("question", attention.question)]
-    parts += [(one.title, words) for one, words in zip(chain, attention.chain, strict=True)]
-    for name, weighed in parts:
-        content = [(word, share) for word, share in weighed if word.isalnum()]
-        best = sorted(content, key=lambda pair: -pair[1])[:SHOWN_WORDS]
-        click.echo(f"      {name}: " + ", ".join(f"{word} {share:.0%}" for word, share in best))
-
-
 def _best_sentence(paragraph: Paragraph, question: str) -> str:
     """The sentence that shares most words with the question, on one line."""
     asked = {word.lower() for word in words(question)} - STOP_WORDS
@@ -159,4 +131,4 @@ def _best_sentence(paragraph: Paragraph, question: str) -> str:
         paragraph.sentences,
         key=lambda sentence: len(asked & {word.lower() for word in words(sentence)}),
     )
-    return " ".join(best.split())
+    return one_line(best)

@@ -1,17 +1,24 @@
-"""Commands that train: train encoder, train reader, train mine, train export."""
+"""Commands that train: encoder, reader, mine, elmo, export, calibrate."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from muppet.cli.progress import ProgressLine
 from muppet.config import load_settings, to_toml
+from muppet.domain import Progress
 from muppet.errors import ConfigError
 from muppet.train.recipe import EncoderRecipe
+
+if TYPE_CHECKING:
+    from muppet.train.run import Run
+
+Started = TypeVar("Started", bound="Run[Any]")
 
 
 @click.group()
@@ -19,11 +26,23 @@ def train() -> None:
     """Train the networks (needs `pip install 'muppet[train]'`)."""
 
 
+def _recipe_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        click.option(
+            "--dry-run", is_flag=True, help="Print sizes and the expected time, and stop."
+        ),
+        click.option(
+            "--out", type=click.Path(path_type=Path), help="The run [default: runs/RECIPE]."
+        ),
+        click.argument("recipe", type=click.Path(path_type=Path)),
+    ):
+        command = option(command)
+    return command
+
+
 @train.command()
-@click.argument("recipe", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="The run [default: runs/RECIPE].")
-@click.option("--dry-run", is_flag=True, help="Print sizes and the expected time, and stop.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@_recipe_options
 def encoder(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> None:
     """Train the encoder as RECIPE says: a TOML file with all settings of a run.
 
@@ -31,23 +50,14 @@ def encoder(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> Non
     goes on where a stopped run was.
     """
     settings = load_settings(EncoderRecipe, recipe)
-    directory = out or Path("runs") / recipe.stem
     with _needing_torch():
-        from muppet.train.run import expected_time
         from muppet.train.train_encoder import EncoderRun, train_encoder
-    run = EncoderRun(settings, directory)
-    if dry_run:
-        _show_plan(asdict(run.plan()) | expected_time(run), as_json)
-        return
-    progress = _begin(directory, settings)
-    _show_best(train_encoder(run, progress), directory, progress, as_json)
+    run = EncoderRun(settings, out or Path("runs") / recipe.stem)
+    _train(run, settings, train_encoder, dry_run=dry_run, as_json=as_json)
 
 
 @train.command()
-@click.argument("recipe", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="The run [default: runs/RECIPE].")
-@click.option("--dry-run", is_flag=True, help="Print sizes and the expected time, and stop.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@_recipe_options
 def reader(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> None:
     """Train the reader as RECIPE says: a TOML file with all settings of a run.
 
@@ -57,16 +67,36 @@ def reader(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> None
     from muppet.train.reader_recipe import ReaderRecipe
 
     settings = load_settings(ReaderRecipe, recipe)
-    directory = out or Path("runs") / recipe.stem
     with _needing_torch():
-        from muppet.train.run import expected_time
         from muppet.train.train_reader import ReaderRun, train_reader
-    run = ReaderRun(settings, directory)
+    run = ReaderRun(settings, out or Path("runs") / recipe.stem)
+    _train(run, settings, train_reader, dry_run=dry_run, as_json=as_json)
+
+
+def _train(
+    run: Started,
+    settings: object,
+    train_it: Callable[[Started, Progress], Mapping[str, float]],
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    from muppet.train.run import expected_time
+
+    _tell(run.left_out)
     if dry_run:
         _show_plan(asdict(run.plan()) | expected_time(run), as_json)
         return
-    progress = _begin(directory, settings)
-    _show_best(train_reader(run, progress), directory, progress, as_json)
+    progress = _begin(run.directory, settings)
+    best = train_it(run, progress)
+    progress.close()
+    model = run.directory / "best"
+    click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {model}")
+
+
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)
 
 
 @contextmanager
@@ -85,13 +115,6 @@ def _begin(directory: Path, settings: object) -> ProgressLine:
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")
     return ProgressLine()
-
-
-def _show_best(
-    best: Mapping[str, float], directory: Path, progress: ProgressLine, as_json: bool
-) -> None:
-    progress.close()
-    click.echo(json.dumps(best) if as_json else f"Best on dev: {best}. Model: {directory / 'best'}")
 
 
 @train.command()
@@ -122,11 +145,16 @@ def mine(
     same command goes on where it was.
     """
     from muppet.knowledge.open import KnowledgeBase
-    from muppet.train.data import load_training_data
+    from muppet.train.data import read_training_data
     from muppet.train.negatives import mine_lexical
 
-    progress = ProgressLine()
-    data = load_training_data(questions)
+    if model:
+        with _needing_torch():
+            from muppet.nn.model import load_model
+            from muppet.train.mine_model import most_believed, write_mined
+    loaded = read_training_data(questions)
+    _tell(loaded.left_out())
+    data, progress = loaded.data, ProgressLine()
     by_words = out.with_name(out.name + ".pool") if model else out
     with KnowledgeBase(kb) as knowledge:
         knowledge.narrower(retriever, progress)
@@ -139,9 +167,6 @@ def mine(
             progress=progress,
         )
     if model:
-        from muppet.nn.model import load_model
-        from muppet.train.mine_model import most_believed, write_mined
-
         mined = most_believed(data, mined, load_model(model), keep=keep, progress=progress)
         write_mined(out, mined, {"model": str(model)})
     progress.close()
@@ -154,7 +179,31 @@ def _show_plan(plan: Mapping[str, float], as_json: bool) -> None:
         click.echo(json.dumps(plan))
         return
     for name, value in plan.items():
-        click.echo(f"{name:20} {value:,}")
+        click.echo(f"{name:23} {round(value, 3):,}")
+
+
+@train.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.argument("directory", metavar="ELMO", type=click.Path(path_type=Path))
+@click.option("--at-least", default=5, show_default=True, type=click.IntRange(1),
+              help="A word that is in no title must come so often.")  # fmt: skip
+def elmo(kb: Path, directory: Path, at_least: int) -> None:
+    """Compute ELMo's vectors of the frequent words of KB once, into its directory ELMO.
+
+    From then on networks with this ELMo know these words alone, and all others share one vector,
+    as in the paper. Without this they spell out every word.
+    """
+    from muppet.knowledge.open import KnowledgeBase
+
+    with _needing_torch():
+        from muppet.nn.contextual import TOKEN_CACHE, open_elmo
+        from muppet.nn.elmo_cache import TokenCache, frequent_words
+    network = open_elmo(directory)
+    with KnowledgeBase(kb) as knowledge:
+        pairs = ((title, text) for _, title, text in knowledge.store.texts())
+        cache = TokenCache.build(network, frequent_words(pairs, at_least))
+    cache.save(directory / TOKEN_CACHE)
+    click.echo(f"{directory / TOKEN_CACHE}: {len(cache.words):,} words.")
 
 
 @train.command()
@@ -171,18 +220,17 @@ def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) ->
     if (model is None) == (untrained is None):
         raise ConfigError("Name either a trained MODEL or, with --untrained, a recipe.")
     from muppet.artifact import checksum_file, kind_of
-    from muppet.nn import reader_model
 
-    if model is not None and kind_of(model) == reader_model.KIND:
+    with _needing_torch():
+        from muppet.nn import reader_model
+        from muppet.nn.export import export_model
         from muppet.nn.export_reader import export_reader
-
+        from muppet.nn.model import load_model, new_model
+    if model is not None and kind_of(model) == reader_model.KIND:
         sums = {"weights": checksum_file(model / "weights.safetensors")}
         export_reader(out, reader_model.load_reader(model), sums, int8=int8)
         click.echo(f"{out}: {_megabytes(out):.1f} MB.")
         return
-    from muppet.nn.export import export_model
-    from muppet.nn.model import load_model, new_model
-
     if model is not None:
         loaded = load_model(model)
         made_from = {"weights": checksum_file(model / "weights.safetensors")}

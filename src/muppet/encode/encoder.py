@@ -16,10 +16,11 @@ from muppet.domain import Paragraph
 from muppet.encode.graphs import Graphs
 from muppet.encode.inputs import Array
 from muppet.errors import ConfigError
+from muppet.text.batch import chunks
 from muppet.text.prepare import Prepared
 
-CHUNK = 16
-"""Texts of similar length that are read together."""
+AT_ONCE = 1024
+"""Tokens of texts of similar length that are read together: what a core's cache holds."""
 
 Vectors = NDArray[np.float32]
 Item = TypeVar("Item")
@@ -187,8 +188,8 @@ def in_chunks(
     """Run on chunks of similar size, longest first; the results in the items' own order."""
     order = sorted(range(len(items)), key=lambda place: -size(items[place]))
     found: dict[int, Result] = {}
-    for first in range(0, len(order), CHUNK):
-        some = order[first : first + CHUNK]
+    for part in chunks([size(items[place]) for place in order], AT_ONCE):
+        some = order[part]
         found.update(zip(some, run([items[place] for place in some]), strict=True))
     return [found[place] for place in range(len(items))]
 

@@ -110,9 +110,7 @@ def vector_facts(
     for a question the search over everything finds: a sample of sentences asks, exactly as well.
     """
     found = []
-    for path in sorted(knowledge.directory.glob("vectors-*")):
-        if not (path / MANIFEST).is_file():
-            continue
+    for path in _all_vectors(knowledge.directory):
         vectors = Vectors(path)
         numbers = knowledge.store.numbers()
         recall = None
@@ -142,11 +140,7 @@ def compact_knowledge(directory: Path) -> dict[str, CompactSummary]:
         write_lock(directory),
         full_disk_is_an_error(directory),
     ):
-        return {
-            path.name: compact(path, knowledge.store)
-            for path in sorted(directory.glob("vectors-*"))
-            if path.is_dir() and path.suffix == ""
-        }
+        return {path.name: compact(path, knowledge.store) for path in _all_vectors(directory)}
 
 
 def has_model(directory: Path) -> bool:
@@ -173,6 +167,12 @@ def _remember(directory: Path, model: Path) -> None:
 def shipped_encoder() -> Path:
     """The encoder that comes with the package."""
     return Path(str(files("muppet") / "models" / "encoder"))
+
+
+def _all_vectors(directory: Path) -> list[Path]:
+    """The vectors of every model; what is being replaced, or was never finished, is none."""
+    found = sorted(directory.glob("vectors-*"))
+    return [path for path in found if path.suffix == "" and (path / MANIFEST).is_file()]
 
 
 def _vectors_in(directory: Path, encoder: TextEncoder) -> Path:

@@ -16,6 +16,7 @@ from muppet.nn.transformer import Transformer, transformer_directory
 from muppet.text.prepare import Pieces
 
 KINDS = ("none", "elmo", "transformer")
+TOKEN_CACHE = "token-cache"
 
 
 class Source(Protocol):
@@ -29,20 +30,25 @@ class Source(Protocol):
         ...
 
 
+def open_elmo(directory: Path) -> Elmo:
+    """ELMo itself, without the cache of its token vectors."""
+    (weights, *_) = [*sorted(directory.glob("*weights*.hdf5")), directory / "weights.hdf5"]
+    return Elmo.from_files(directory / "options.json", weights)
+
+
 class ElmoSource(nn.Module):
     """ELMo, from a directory with the published options.json and weights.hdf5.
 
-    With a `token-cache` there as well, only the words in it are known, and the others share one
-    vector, as in the paper; without it every word is spelt out.
+    With a `token-cache` there as well (`muppet train elmo`), only the words in it are known, and
+    the others share one vector, as in the paper; without it every word is spelt out.
     """
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
-        (weights, *_) = [*sorted(directory.glob("*weights*.hdf5")), directory / "weights.hdf5"]
-        self.elmo = Elmo.from_files(directory / "options.json", weights)
+        self.elmo = open_elmo(directory)
         self.depth = 1 + self.elmo.options.layers
         self.size = 2 * self.elmo.options.projection
-        cache = directory / "token-cache"
+        cache = directory / TOKEN_CACHE
         self._cache = TokenCache.open(cache, self.elmo) if cache.exists() else None
 
     def layers(self, batch: TensorBatch) -> Tensor:

@@ -1,5 +1,6 @@
 """ELMo's vectors without context, of frequent words, computed once (checklist 10)."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
@@ -13,9 +14,23 @@ from torch.nn.functional import pad
 from muppet.artifact import Manifest, new_artifact, read_manifest
 from muppet.errors import ArtifactError
 from muppet.nn.elmo import Elmo
+from muppet.text.tokens import words as words_of
 
 CACHE_KIND, CACHE_FORMAT = "elmo-tokens", 1
+REMAKE = "muppet train elmo KB ELMO"
 UNKNOWN = "<UNK>"  # spelt as in the published vocabulary
+
+
+def frequent_words(texts: Iterable[tuple[str, str]], at_least: int) -> list[str]:
+    """Of (title, text) pairs the words of titles, and those that come so often (in the paper 5)."""
+    in_titles, counts = dict[str, None](), Counter[str]()
+    for title, text in texts:
+        own = words_of(title)
+        in_titles |= dict.fromkeys(own)
+        counts.update(own)
+        counts.update(words_of(text))
+    often = (word for word, count in counts.items() if count >= at_least)
+    return list(in_titles | dict.fromkeys(often))
 
 
 class TokenCache:
@@ -42,14 +57,14 @@ class TokenCache:
     @classmethod
     def open(cls, directory: Path, elmo: Elmo) -> Self:
         """A saved cache, memory-mapped, refused if its vectors are not those of this ELMo."""
-        read_manifest(directory, CACHE_KIND, CACHE_FORMAT, remake="TokenCache.build")
+        read_manifest(directory, CACHE_KIND, CACHE_FORMAT, remake=REMAKE)
         vectors = np.load(directory / "vectors.npy", mmap_mode="r")
         lines = (directory / "words.txt").read_bytes().decode("utf-8").split("\n")[:-1]
         unknown = elmo.token_vectors([UNKNOWN])[0].detach().cpu().numpy()  # (P,)
         shape = (cls.FIRST_ROW + len(lines), len(unknown))
         if vectors.shape != shape or not np.allclose(vectors[cls.UNKNOWN_ROW], unknown, atol=1e-4):
             raise ArtifactError(
-                f"{directory} is damaged or of another ELMo. Build it again with TokenCache.build."
+                f"{directory} is damaged or of another ELMo. Build it again with `{REMAKE}`."
             )
         return cls(lines, vectors)
 

@@ -108,7 +108,8 @@ class LinearSpans(nn.Module):
 class Heads(nn.Module):
     """What HotpotQA asks for beside the span (checklist 25).
 
-    Span or yes/no, from the greatest states of the question alone; yes or no, from those of the
+    Span or yes/no, from the greatest states of the question alone (which a transformer has read
+    beside the chain); yes or no, from those of the
     chain; and support, from those of each sentence, by an MLP of one hidden layer.
     """
 

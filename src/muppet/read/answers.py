@@ -32,6 +32,13 @@ class ChainLogits:
     support: Floats  # (S,)
 
 
+def without_padding(reading: Reading, row: Iterable[Floats]) -> ChainLogits:
+    """What was said of one chain of a batch: start, end, kind, verdict, support."""
+    tokens, sentences = len(reading.layout.segments), len(reading.layout.present)
+    start, end, kind, verdict, support = row
+    return ChainLogits(start[:tokens], end[:tokens], kind, verdict, support[:sentences])
+
+
 @dataclass(frozen=True, slots=True)
 class ChainRead:
     """A chain, how it was laid out, and what the reader said of it."""
@@ -53,14 +60,17 @@ class _Candidate:
 
 
 def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answer]:
-    """The best answers, those of the likelier kind first; none where there is nothing to read."""
+    """The best answers, those of the likelier kind first; none where there is nothing to read.
+
+    A reader without heads never says yes or no.
+    """
     if not chains:
         return []
     kinds = np.stack([one.logits.kind for one in chains])  # (chains, 2)
     span_share, verdict_share = _shares(kinds, config.merge)
     spans = [(one, span_share) for one in _spans(chains, config)]
-    verdicts = [(one, verdict_share) for one in _verdicts(chains, config.merge)]
-    is_span = bool(spans) and kinds[:, 0].max() >= kinds[:, 1].max()
+    verdicts = [(one, verdict_share) for one in _verdicts(chains, config.merge) if verdict_share]
+    is_span = bool(spans) and span_share >= verdict_share
     ordered = [*spans, *verdicts] if is_span else [*verdicts, *spans]
     return [_answer(one, share, config) for one, share in ordered[: config.answers]]
 

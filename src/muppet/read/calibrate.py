@@ -66,6 +66,7 @@ def fit(scores: Sequence[float] | Floats, right: Sequence[bool] | Flags) -> Cali
     """The temperature and bias under which what happened was likeliest, by Newton's method.
 
     Targets are a little inside 0 and 1 (Platt's), so that a clean split gives no infinite slope.
+    Where higher scores are right less often the scores tell nothing, and the bias says all.
     """
     values = np.asarray(scores, dtype=np.float64)
     flags = np.asarray(right, dtype=bool)
@@ -81,8 +82,13 @@ def fit(scores: Sequence[float] | Floats, right: Sequence[bool] | Flags) -> Cali
         weights -= step * min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-12))
         if np.abs(step).max() < 1e-10:
             break
-    slope = max(float(weights[0]), LEAST_SLOPE)
-    return Calibration(temperature=1 / slope, bias=float(weights[1]))
+    slope, bias = weights.tolist()
+    if slope < LEAST_SLOPE:
+        slope, bias = (
+            LEAST_SLOPE,
+            float(log_odds([targets.mean()])[0] - LEAST_SLOPE * values.mean()),
+        )
+    return Calibration(temperature=1 / slope, bias=bias)
 
 
 def reliability(probabilities: Floats, right: Flags, bins: int = 10) -> list[Bin]:

@@ -6,7 +6,7 @@ question and chain in one text, so nothing of that can be shared.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from muppet.domain import Answer, Paragraph
 from muppet.encode.encoder import in_chunks, pad_states
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
 from muppet.errors import ArtifactError
-from muppet.read.answers import ChainLogits, ChainRead, choose_answers
+from muppet.read.answers import ChainLogits, ChainRead, choose_answers, without_padding
 from muppet.read.calibrate import Calibration, log_odds
 from muppet.text.batch import make_batch
 from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
@@ -138,8 +138,11 @@ class ChainReader:
 
     def _logits(self, readings: Sequence[Reading], fields: dict[str, Array]) -> list[ChainLogits]:
         wanted = {name: field for name, field in fields.items() if name in self._wanted}
-        found = self._read.run(list(LOGITS), wanted)
-        return list(_without_padding(readings, found))
+        found = [part.astype(np.float64) for part in self._read.run(list(LOGITS), wanted)]
+        return [
+            without_padding(reading, (part[row] for part in found))
+            for row, reading in enumerate(readings)
+        ]
 
 
 def read_calibration(directory: Path) -> Calibration | None:
@@ -158,10 +161,3 @@ def read_calibration(directory: Path) -> Calibration | None:
 def write_calibration(directory: Path, calibration: Calibration) -> None:
     read_manifest(directory, KIND, FORMAT, remake=REMAKE)
     write_json(directory / CALIBRATION, asdict(calibration))
-
-
-def _without_padding(readings: Sequence[Reading], found: Sequence[Array]) -> Iterable[ChainLogits]:
-    for row, reading in enumerate(readings):
-        tokens, sentences = len(reading.layout.segments), len(reading.layout.present)
-        start, end, kind, verdict, support = (part[row].astype(np.float64) for part in found)
-        yield ChainLogits(start[:tokens], end[:tokens], kind, verdict, support[:sentences])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -30,7 +29,9 @@ def best_span(start: Floats, end: Floats, regions: NDArray[np.int64], longest: i
     Of equal ones the first to end, and of those the longest. None where no token may be answer.
     """
     found: Found | None = None
-    for first, past in runs(regions):
+    somewhere = regions != NOWHERE
+    start, end = (np.where(somewhere, logits, -np.inf) for logits in (start, end))
+    for first, past in extents(regions):
         scores = window_maximum(start[first:past], longest) + end[first:past]
         last = first + int(scores.argmax())
         if found is None or scores[last - first] > found.score:
@@ -46,9 +47,9 @@ def best_spans(
     """The `count` best spans, best first: (T,), (T,), (T,)."""
     if not len(start):
         return []
-    run = np.cumsum(np.diff(regions, prepend=regions[0]) != 0)  # (T,), which run of one region
     firsts = _windows(start, longest, -np.inf)  # (T, longest), by last token and then by first
-    inside = (_windows(run, longest, -1) == run[:, None]) & (regions != NOWHERE)[:, None]
+    own = regions[:, None]
+    inside = (_windows(regions, longest, NOWHERE) == own) & (own != NOWHERE)
     scores = np.where(inside, firsts + end[:, None], -np.inf).ravel()
     best = _greatest(scores, count)
     found = [
@@ -89,9 +90,8 @@ def _greatest(values: Floats, count: int) -> NDArray[np.intp]:
     return np.argpartition(-values, count)[:count]
 
 
-def runs(regions: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Where each run of tokens that may be one answer begins, and where it is past."""
-    bounds = np.flatnonzero(np.diff(regions, prepend=NOWHERE, append=NOWHERE)).tolist()
-    for first, past in pairwise(bounds):
-        if regions[first] != NOWHERE:
-            yield first, past
+def extents(regions: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Where each region begins, and where it is past; tokens that are nowhere may stand inside."""
+    for region in np.unique(regions[regions != NOWHERE]):
+        places = np.flatnonzero(regions == region)
+        yield int(places[0]), int(places[-1]) + 1

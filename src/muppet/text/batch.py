@@ -37,6 +37,17 @@ class Batch:
         return len(self.words)
 
 
+def chunks(sizes: Sequence[int], tokens: int) -> list[slice]:
+    """Texts of ascending or descending size, cut into runs that are read together: each has, with
+    its padding, at most so many tokens, or is one text."""
+    found, first = [], 0
+    for past in range(1, len(sizes) + 1):
+        if past == len(sizes) or max(sizes[first], sizes[past]) * (past + 1 - first) > tokens:
+            found.append(slice(first, past))
+            first = past
+    return found
+
+
 def make_batch(texts: Sequence[Prepared], lexicon: Lexicon) -> Batch:
     """Pad texts to one shape."""
     lengths = np.array([max(len(text.types), 1) for text in texts], dtype=np.int64)

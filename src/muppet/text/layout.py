@@ -21,8 +21,8 @@ _STOP = len(". ")  # between a title and its paragraph's text
 class Layout:
     """T tokens in S sentences of a chain's paragraphs, one paragraph behind another.
 
-    Tokens of one region, a title or a paragraph's text, may be one answer; those of `NOWHERE`
-    are in no answer. Where the question is read in the same text it comes first, as sentence 0,
+    Tokens of one region, a title or a paragraph's text, may be one answer; one of `NOWHERE`
+    begins and ends none. Where the question is read in the same text it comes first, as sentence 0,
     and is nowhere.
     """
 
@@ -78,7 +78,8 @@ def reading_apart(question: Prepared, chain: Sequence[Prepared]) -> Reading:
 
 def reading_joined(preparer: Preparer, question: Prepared, chain: Sequence[Prepared]) -> Reading:
     """Question and chain in one text; where they are too long for a transformer, the longest
-    paragraphs lose their ends, and what was lost is in no answer and no support."""
+    paragraphs lose their ends, and what was lost is in no answer and no support. Nor does an
+    answer begin or end with a token that has no word piece, such as a soft hyphen."""
     shown = _fitting([question, *chain], preparer.positions)
     joined = preparer.joined(shown[0], shown[1:])
     layout = _lay_out(chain, question)

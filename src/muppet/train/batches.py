@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from muppet.text.batch import Batch, make_batch
+from muppet.text.batch import Batch, chunks, make_batch
 from muppet.text.prepare import Prepared, Preparer
 from muppet.train.examples import ChainSample, TrainingData
-from muppet.train.frozen import FrozenInputs
+from muppet.train.frozen import FrozenInputs, StandIns
 
 CHUNK = 16
 """Paragraphs of similar length that are read together."""
+JOINED_TOKENS = 1024
+"""Tokens of joined texts that are: a transformer is fastest while they fit into the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,11 @@ class BatchTexts:
             self.preparer.joined(self.questions[number], [self.paragraphs[row] for row in rows])
             for number, *rows in prefixes.tolist()
         ]
-        order = np.argsort([text.size[0] for text in texts], kind="stable")
+        sizes = np.array([text.size[0] for text in texts])
+        order = np.argsort(sizes, kind="stable")
         batches = [
-            make_batch(
-                [texts[place] for place in order[first : first + CHUNK]], self.preparer.lexicon
-            )
-            for first in range(0, len(order), CHUNK)
+            make_batch([texts[place] for place in order[part]], self.preparer.lexicon)
+            for part in chunks(sizes[order].tolist(), JOINED_TOKENS)
         ]
         return batches, np.argsort(order)
 
@@ -79,7 +80,7 @@ class Texts:
             digest.update(json.dumps(text.tokens.words()).encode())
         return digest.hexdigest()
 
-    def fill(self, frozen: FrozenInputs) -> None:
+    def fill(self, frozen: FrozenInputs | StandIns) -> None:
         """Give every text its contextual layers, computed beforehand."""
         filled = frozen.fill(self.all())
         self._questions = filled[: len(self._questions)]

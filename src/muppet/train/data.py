@@ -5,7 +5,6 @@ and counted, where that or its file leaves it without its evidence (checklist 17
 """
 
 import bisect
-import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,6 @@ MOST_HOPS = 4
 
 _ONLY_2WIKI = frozenset({"compositional", "inference", "bridge_comparison"})
 _HOPS = re.compile(r"([2-9])hop")
-_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +49,24 @@ class Loaded:
     data: TrainingData
     dropped: Mapping[str, Dropped]
 
+    def left_out(self) -> list[str]:
+        """A line for each dataset that lost questions: how many, and why."""
+        kept = Counter(question.dataset for question in self.data.questions)
+        lines = []
+        for dataset, dropped in self.dropped.items():
+            reasons = {name: count for name, count in asdict(dropped).items() if count}
+            if reasons:
+                lost = sum(reasons.values())
+                told = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons.items())
+                lines.append(
+                    f"{dataset}: {lost:,} of {lost + kept[dataset]:,} questions left out ({told})."
+                )
+        return lines
+
 
 def load_training_data(files: Sequence[Path], *, max_tokens: int = 600) -> TrainingData:
-    """The questions of all files in their order; what is left out is logged."""
-    loaded = read_training_data(files, max_tokens=max_tokens)
-    kept = Counter(question.dataset for question in loaded.data.questions)
-    for dataset, dropped in loaded.dropped.items():
-        reasons = {name: count for name, count in asdict(dropped).items() if count}
-        _logger.info("%s: %d questions, left out %s", dataset, kept[dataset], reasons or "none")
-    return loaded.data
+    """The questions of all files in their order, without counts of what was left out."""
+    return read_training_data(files, max_tokens=max_tokens).data
 
 
 def read_training_data(files: Sequence[Path], *, max_tokens: int = 600) -> Loaded:

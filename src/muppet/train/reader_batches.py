@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muppet.read.answers import VERDICTS
-from muppet.read.spans import runs
-from muppet.text.batch import Batch, make_batch, padded
+from muppet.read.spans import extents
+from muppet.text.batch import Batch, chunks, make_batch, padded
 from muppet.text.layout import (
     NOWHERE,
     Layout,
@@ -22,7 +22,7 @@ from muppet.text.normalise import normalise
 from muppet.text.prepare import Prepared
 from muppet.text.vocab import Lexicon
 from muppet.train.answers_in_text import answer_places
-from muppet.train.batches import CHUNK, Texts
+from muppet.train.batches import CHUNK, JOINED_TOKENS, Texts
 from muppet.train.examples import TrainingQuestion
 from muppet.train.reader_samples import ReaderSample, is_gold
 
@@ -87,12 +87,16 @@ def make_reader_batch(
         _flat_tokens(sample, reading, places, width)
         for sample, reading in zip(samples, readings, strict=True)
     ]
-    parts = [slice(first, first + CHUNK) for first in range(0, len(samples), CHUNK)]
+    sizes = [reading.size for reading in readings]
+    most = JOINED_TOKENS if joins else CHUNK * max(sizes)
     lexicon = texts.preparer.lexicon
     return ReaderBatch(
         questions=None if joins else make_batch([*map(texts.question, numbers)], lexicon),
         paragraphs=() if joins else _paragraphs([*map(texts.paragraph, rows)], texts),
-        chunks=tuple(_chunk(readings[part], question[part], flat[part], lexicon) for part in parts),
+        chunks=tuple(
+            _chunk(readings[part], question[part], flat[part], lexicon)
+            for part in chunks(sizes, most)
+        ),
         labels=make_labels(texts, samples, readings, question, answers_in),
         samples=tuple(samples),
         readings=tuple(readings),
@@ -177,11 +181,11 @@ def _spans(reading: Reading, answers: Sequence[str]) -> list[tuple[int, int]]:
     """Every match within a title or a paragraph's text, as tokens of the layout."""
     words = [text.tokens.words() for text in reading.chain]
     layout, found = reading.layout, []
-    for first, past in runs(layout.regions):
+    for first, past in extents(layout.regions):
         own = words[layout.places[first]]
         here = own[layout.tokens[first] : layout.tokens[past - 1] + 1]
         found += [(first + begin, first + end) for begin, end in answer_places(here, answers)]
-    return found
+    return [span for span in found if (layout.regions[list(span)] != NOWHERE).all()]
 
 
 def _marked(layouts: Sequence[Layout], tokens: Sequence[Sequence[int]]) -> list[Flags]:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-NEVER = -1e4
+from muppet.nn.reader import NEVER
 
 
 def shared_norm(logits: Tensor, gold: Tensor, allowed: Tensor, question: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from muppet.evaluate.answers import (
     support_scores,
 )
 from muppet.nn.reader import Logits, Reader
-from muppet.read.answers import ChainLogits, ChainRead, choose_answers
+from muppet.read.answers import ChainRead, choose_answers, without_padding
 from muppet.train.batches import Texts
 from muppet.train.examples import TrainingQuestion
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
@@ -70,9 +70,7 @@ def chains_read(
     arrays = [part.double().numpy() for part in logits]
     found = []
     for row, (sample, reading) in enumerate(zip(batch.samples, batch.readings, strict=True)):
-        tokens, sentences = len(reading.layout.segments), len(reading.layout.present)
-        start, end, kind, verdict, support = (part[row] for part in arrays)
-        own = ChainLogits(start[:tokens], end[:tokens], kind, verdict, support[:sentences])
+        own = without_padding(reading, (part[row] for part in arrays))
         paragraphs = tuple(texts.data.paragraphs[place] for place in sample.paragraphs)
         found.append((sample, ChainRead(paragraphs, reading, own)))
     return found

@@ -16,9 +16,10 @@ class ReaderDataConfig:
     `wrong_chains` of a question are read beside its gold one (checklist 26: two); a share of them,
     `retrieved_share`, are chains that were found by retrieval, from the lines {"id", "chains":
     [[title, …], …]} of `retrieved`; of the others a share, `strangers`, hold no gold paragraph at
-    all (checklist 26: none). An answer is right in every chain that holds it (checklist 24), or,
-    `answers_in` = "gold", in the gold chain alone: then the reader learns to tell it from others.
-    On dev a question's gold chain is read beside `dev_chains` that hold distractors.
+    all (checklist 26: none). A question of one hop gets `wrong_paragraphs` instead; below 0, as
+    many as there are wrong chains. An answer is right in every chain that holds it (checklist 24),
+    or, `answers_in` = "gold", in the gold chain alone: then the reader learns to tell it from
+    others. On dev a question's gold chain is read beside `dev_chains` that hold distractors.
     """
 
     train: tuple[str, ...] = ()
@@ -30,6 +31,7 @@ class ReaderDataConfig:
     retrieved: str = ""
     retrieved_share: float = 0.5
     wrong_chains: int = 2
+    wrong_paragraphs: int = -1
     strangers: float = 0.0
     answers_in: str = "every"
     weights: WeightsConfig = field(default_factory=WeightsConfig)

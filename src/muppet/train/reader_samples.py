@@ -35,11 +35,12 @@ class WrongChains:
     """How many wrong chains a question gets, and from where beside its distractors.
 
     A share of them are chains that were retrieved for it; of the others, a share are of
-    `strangers` alone; `negatives` are, for questions of one hop, the paragraphs to take instead of
-    its distractors.
+    `strangers` alone. Questions of one hop get so many `paragraphs` instead, if that is a number,
+    and `negatives` are those to take in place of its distractors.
     """
 
     count: int = 2
+    paragraphs: int | None = None
     retrieved: Mapping[int, tuple[Rows, ...]] | None = None
     retrieved_share: float = 0.0
     strangers: float = 0.0
@@ -61,6 +62,7 @@ def reader_samples(
     chains = [found[place] for place in places]
     made = wrong.count - len(chains)
     if len(question.gold) == 1:
+        made = made if wrong.paragraphs is None else wrong.paragraphs
         near = (wrong.negatives or {}).get(number, question.distractors)
         chains += [(row,) for row in several(made, near, question.gold, data, rng)]
     else:

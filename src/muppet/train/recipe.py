@@ -69,8 +69,10 @@ class DataConfig:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """One training run; `patience` counts evaluations without a better second hop."""
+    """One training run; `patience` counts evaluations without a better second hop. `start` is a
+    model of the same network, trained before, whose weights this run begins with."""
 
+    start: str = ""
     questions_per_batch: int = 25
     epochs: int = 20
     evaluations_per_epoch: int = 1

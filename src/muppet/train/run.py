@@ -8,10 +8,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from muppet.artifact import checksum_file
@@ -19,15 +20,16 @@ from muppet.config import ContextualConfig, TextConfig
 from muppet.corpus.files import open_file
 from muppet.domain import Progress
 from muppet.errors import ConfigError
-from muppet.nn.contextual import Contextual
+from muppet.nn.contextual import Source
+from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.encoder import count_parameters
 from muppet.nn.model import load_weights, trained_parameters, trained_weights
 from muppet.text.tokens import words
 from muppet.text.vectors import WordVectors, read_vectors
 from muppet.train.batches import Texts
-from muppet.train.data import load_training_data
+from muppet.train.data import read_training_data
 from muppet.train.examples import TrainingData, draw_epoch
-from muppet.train.frozen import FrozenInputs, compute_frozen
+from muppet.train.frozen import FrozenInputs, StandIns, compute_frozen, seconds_to_compute
 from muppet.train.loop import (
     Checkpoint,
     MovingAverage,
@@ -42,6 +44,9 @@ from muppet.train.recipe import OptimiserConfig, RunConfig, WeightsConfig
 
 Samples = TypeVar("Samples")
 
+TRIED = 4
+"""Questions of dev that `--dry-run` measures on, to tell how long an evaluation takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -53,6 +58,13 @@ class Plan:
     steps_per_epoch: int
     steps: int
     trained_parameters: int
+
+
+class Frozen(NamedTuple):
+    """A contextual input that training does not change, and so is computed beforehand."""
+
+    settings: ContextualConfig
+    source: Source
 
 
 class DataFiles(Protocol):
@@ -88,6 +100,9 @@ class Run(Protocol[Samples]):
     made_from: dict[str, str]
     data: TrainingData
     dev: TrainingData
+    left_out: list[str]  # what was not taken of the files, and why
+    texts: Texts
+    dev_texts: Texts
 
     @property
     def plain(self) -> Recipe:
@@ -96,6 +111,9 @@ class Run(Protocol[Samples]):
 
     @property
     def network(self) -> nn.Module: ...
+
+    @property
+    def frozen(self) -> Frozen | None: ...
 
     @property
     def settings(self) -> RunConfig:
@@ -128,8 +146,8 @@ class Run(Protocol[Samples]):
         """The loss, and its parts by name."""
         ...
 
-    def measure(self) -> dict[str, float]:
-        """How good the network is on dev."""
+    def measure(self, numbers: Sequence[int]) -> dict[str, float]:
+        """How good the network is on these questions of dev."""
         ...
 
     def quality(self, summary: Mapping[str, float]) -> float:
@@ -189,34 +207,45 @@ def training_step(
 
 
 def expected_time(run: Run[Samples]) -> dict[str, float]:
-    """How long the run will take, from one step tried out; its weights are spent after it."""
+    """How long each part of the run takes, and at most all of it, from a little of each tried out;
+    its weights and its texts are spent after it."""
+    batches, config = run.epoch(0), run.settings
+    inputs = _seconds_for_inputs(run)
     optimiser = make_optimiser(run.network, run.optimiser)
-    batches = run.epoch(0)
     watch = Stopwatch(0.0)
     training_step(run, run.batch(0, 0, batches[0]), optimiser)
-    seconds = watch.seconds()
-    steps = len(batches) * run.settings.epochs
-    return {"seconds_per_step": seconds, "minutes": seconds * steps / 60}
+    step = watch.seconds()
+    tried = range(min(TRIED, len(run.dev.questions)))
+    run.measure(tried)
+    evaluation = (watch.seconds() - step) / len(tried) * len(run.dev.questions)
+    epoch = len(batches) * step + config.evaluations_per_epoch * evaluation
+    return {
+        "seconds_for_inputs": inputs,
+        "seconds_per_step": step,
+        "seconds_per_evaluation": evaluation,
+        "minutes": (inputs + config.epochs * epoch) / 60,
+    }
 
 
-def freeze_texts(
-    directory: Path,
-    config: ContextualConfig,
-    contextual: Contextual | None,
-    texts: Mapping[str, Texts],
-    progress: Progress,
-) -> None:
+def frozen_input(config: TextConfig, embedding: TokenEmbedding) -> Frozen | None:
+    if embedding.contextual is None or config.contextual.tuned:
+        return None
+    return Frozen(config.contextual, embedding.contextual.source)
+
+
+def freeze_inputs(run: Run[Samples], progress: Progress) -> None:
     """Compute what a frozen contextual source says of all texts, unless an earlier run has."""
-    if contextual is None or config.tuned:
+    if run.frozen is None:
         return
-    for name, some in texts.items():
-        place = directory / f"frozen-{name}"
-        made_from = {"settings": json.dumps(asdict(config)), "texts": some.checksum()}
+    settings, source = run.frozen
+    for name, some in (("train", run.texts), ("dev", run.dev_texts)):
+        place = run.directory / f"frozen-{name}"
+        made_from = {"settings": json.dumps(asdict(settings)), "texts": some.checksum()}
         if not place.exists():
             compute_frozen(
                 place,
                 some.all(),
-                contextual.source,
+                source,
                 some.preparer.lexicon,
                 made_from=made_from,
                 progress=progress,
@@ -224,13 +253,32 @@ def freeze_texts(
         some.fill(FrozenInputs(place, made_from))
 
 
-def load_data(files: DataFiles, max_tokens: int) -> tuple[TrainingData, TrainingData]:
-    """What is learned from, with what was mined for it, and what is measured on."""
-    data = load_training_data([Path(file) for file in files.train], max_tokens=max_tokens)
+def load_data(files: DataFiles, max_tokens: int) -> tuple[TrainingData, TrainingData, list[str]]:
+    """What is learned from, with what was mined for it, what is measured on, and what of both
+    files was left out."""
+    train = read_training_data([Path(file) for file in files.train], max_tokens=max_tokens)
+    data = train.data
     if files.mined:
         data = with_mined(data, read_mined(Path(files.mined)), max_tokens=max_tokens)
-    dev = load_training_data([Path(files.dev)], max_tokens=max_tokens)
-    return data, replace(dev, questions=dev.questions[: files.dev_questions])
+    dev = read_training_data([Path(files.dev)], max_tokens=max_tokens)
+    left_out = [
+        f"{name}, {line}"
+        for name, loaded in (("data.train", train), ("data.dev", dev))
+        for line in loaded.left_out()
+    ]
+    few = replace(dev.data, questions=dev.data.questions[: files.dev_questions])
+    return data, few, left_out
+
+
+def begin_with(network: nn.Module, start: str) -> None:
+    """Give a network the weights of a model that was trained before, if one is named."""
+    if start:
+        load_weights(network, load_file(Path(start) / "weights.safetensors"))
+
+
+def start_files(start: str) -> list[str]:
+    """The file a run begins with, if the recipe names one."""
+    return [f"{start}/weights.safetensors"] if start else []
 
 
 def require_questions(dev: TrainingData, batches: Sequence[tuple[int, ...]]) -> None:
@@ -276,11 +324,22 @@ def mined_files(mined: str) -> list[str]:
     return [f"{mined}/{name}.jsonl" for name in ("questions", "paragraphs") if mined]
 
 
+def _seconds_for_inputs(run: Run[Samples]) -> float:
+    """Of computing them beforehand; from here on zeros stand in for them."""
+    if run.frozen is None:
+        return 0.0
+    source, texts = run.frozen.source, [*run.texts.all(), *run.dev_texts.all()]
+    seconds = seconds_to_compute(texts, source, run.texts.preparer.lexicon)
+    for some in (run.texts, run.dev_texts):
+        some.fill(StandIns(source))
+    return seconds
+
+
 def _evaluate(run: Run[Samples], average: MovingAverage, position: Position) -> Position:
     """Measure the averaged weights on dev; keep them if they are the best so far."""
     own = {name: weight.clone() for name, weight in trained_weights(run.network).items()}
     load_weights(run.network, average.weights)
-    summary = run.measure()
+    summary = run.measure(range(len(run.dev.questions)))
     load_weights(run.network, own)
     _log(run.directory, "dev", position, summary)
     score = run.quality(summary)

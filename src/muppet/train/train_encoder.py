@@ -19,14 +19,18 @@ from muppet.train.negatives import squad_negatives
 from muppet.train.objective import batch_loss
 from muppet.train.recipe import EncoderRecipe
 from muppet.train.run import (
+    Frozen,
     Run,
     all_words,
+    begin_with,
     checksums,
-    freeze_texts,
+    freeze_inputs,
+    frozen_input,
     load_data,
     mined_files,
     read_word_vectors,
     require_questions,
+    start_files,
     train,
 )
 
@@ -40,7 +44,7 @@ class EncoderRun(Run[TrainingBatch]):
         self.recipe = recipe
         self.directory = directory
         self.made_from = _made_from(recipe)
-        self.data, self.dev = load_data(recipe.data, recipe.encoder.max_tokens)
+        self.data, self.dev, self.left_out = load_data(recipe.data, recipe.encoder.max_tokens)
         self._negatives = (
             squad_negatives(self.data, np.random.default_rng(recipe.run.seed))
             if recipe.data.weights.squad
@@ -48,6 +52,7 @@ class EncoderRun(Run[TrainingBatch]):
         )
         vectors = read_word_vectors("encoder", recipe.encoder, recipe.data.word_vectors)
         self.model: Model = new_model(recipe.encoder, all_words(self.data), vectors)
+        begin_with(self.model.encoder, recipe.run.start)
         require_questions(self.dev, self.epoch(0))
         self.texts = Texts(self.data, self.model.preparer)
         self.dev_texts = Texts(self.dev, self.model.preparer)
@@ -63,6 +68,10 @@ class EncoderRun(Run[TrainingBatch]):
     @property
     def network(self) -> Encoder:
         return self.model.encoder
+
+    @property
+    def frozen(self) -> Frozen | None:
+        return frozen_input(self.recipe.encoder, self.encoder.embedding)
 
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> TrainingBatch:
         """A batch's samples; the gold pair's order flips every epoch (checklist 17)."""
@@ -84,8 +93,7 @@ class EncoderRun(Run[TrainingBatch]):
     def loss(self, batch: TrainingBatch) -> tuple[Tensor, dict[str, float]]:
         return batch_loss(self.encoder, batch, self.recipe.objective)
 
-    def measure(self) -> dict[str, float]:
-        numbers = range(len(self.dev.questions))
+    def measure(self, numbers: Sequence[int]) -> dict[str, float]:
         ranked = rank_own_paragraphs(self.encoder, self.dev_texts, numbers)
         return summarise(self.dev_texts, ranked)
 
@@ -95,17 +103,6 @@ class EncoderRun(Run[TrainingBatch]):
 
     def save(self, weights: Mapping[str, Tensor]) -> None:
         save_model(self.directory / "best", self.model, weights, self.made_from)
-
-
-def freeze_inputs(run: EncoderRun, progress: Progress) -> None:
-    """Compute what a frozen contextual source says of all texts, unless an earlier run has."""
-    freeze_texts(
-        run.directory,
-        run.recipe.encoder.contextual,
-        run.encoder.embedding.contextual,
-        {"train": run.texts, "dev": run.dev_texts},
-        progress,
-    )
 
 
 def train_encoder(run: EncoderRun, progress: Progress) -> dict[str, float]:
@@ -118,5 +115,7 @@ def _made_from(recipe: EncoderRecipe) -> dict[str, str]:
     """The files a run rests on, by their checksums, and the recipe itself."""
     data = recipe.data
     vectors = [data.word_vectors] if recipe.encoder.word_vectors else []
-    sums = checksums([*data.train, data.dev, *vectors, *mined_files(data.mined)])
+    sums = checksums(
+        [*data.train, data.dev, *vectors, *mined_files(data.mined), *start_files(recipe.run.start)]
+    )
     return sums | {"recipe": json.dumps(asdict(replace(recipe, run=replace(recipe.run, epochs=1))))}

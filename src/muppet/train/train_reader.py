@@ -25,14 +25,18 @@ from muppet.train.reader_samples import (
     reader_samples,
 )
 from muppet.train.run import (
+    Frozen,
     Run,
     all_words,
+    begin_with,
     checksums,
-    freeze_texts,
+    freeze_inputs,
+    frozen_input,
     load_data,
     mined_files,
     read_word_vectors,
     require_questions,
+    start_files,
     train,
 )
 
@@ -46,9 +50,10 @@ class ReaderRun(Run[ReaderBatch]):
         self.recipe = recipe
         self.directory = directory
         self.made_from = _made_from(recipe)
-        self.data, self.dev = load_data(recipe.data, recipe.reader.max_tokens)
+        self.data, self.dev, self.left_out = load_data(recipe.data, recipe.reader.max_tokens)
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
         self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
+        begin_with(self.model.reader, recipe.run.start)
         require_questions(self.dev, self.epoch(0))
         self.texts = Texts(self.data, self.model.preparer)
         self.dev_texts = Texts(self.dev, self.model.preparer)
@@ -62,6 +67,13 @@ class ReaderRun(Run[ReaderBatch]):
     @property
     def network(self) -> Reader:
         return self.model.reader
+
+    @property
+    def frozen(self) -> Frozen | None:
+        """Question and chain in one text are not known beforehand."""
+        if self.network.joins:
+            return None
+        return frozen_input(self.recipe.reader, self.network.embedding)
 
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> ReaderBatch:
         """A batch's chains: for each question the gold one and wrong ones (checklist 26)."""
@@ -78,10 +90,9 @@ class ReaderRun(Run[ReaderBatch]):
     def loss(self, batch: ReaderBatch) -> tuple[Tensor, dict[str, float]]:
         return reader_loss(self.network, batch, self.recipe.objective)
 
-    def measure(self) -> dict[str, float]:
-        answers = answer_questions(
-            self.network, self.dev_texts, self._dev_samples, self.recipe.read
-        )
+    def measure(self, numbers: Sequence[int]) -> dict[str, float]:
+        samples = {number: self._dev_samples[number] for number in numbers}
+        answers = answer_questions(self.network, self.dev_texts, samples, self.recipe.read)
         return summarise_answers(self.dev_texts, answers)
 
     def quality(self, summary: Mapping[str, float]) -> float:
@@ -99,27 +110,12 @@ class ReaderRun(Run[ReaderBatch]):
             negatives = article_negatives(self.data, squad_negatives(self.data, rng))
         return WrongChains(
             count=data.wrong_chains,
+            paragraphs=None if data.wrong_paragraphs < 0 else data.wrong_paragraphs,
             retrieved=read_retrieved(Path(data.retrieved), self.data) if data.retrieved else None,
             retrieved_share=data.retrieved_share,
             strangers=data.strangers,
             negatives=negatives,
         )
-
-
-def freeze_inputs(run: ReaderRun, progress: Progress) -> None:
-    """Compute what a frozen contextual source says of all texts, unless an earlier run has.
-
-    A network that reads question and chain in one text has no texts to compute beforehand.
-    """
-    if run.network.joins:
-        return
-    freeze_texts(
-        run.directory,
-        run.recipe.reader.contextual,
-        run.network.embedding.contextual,
-        {"train": run.texts, "dev": run.dev_texts},
-        progress,
-    )
 
 
 def train_reader(run: ReaderRun, progress: Progress) -> dict[str, float]:
@@ -133,5 +129,14 @@ def _made_from(recipe: ReaderRecipe) -> dict[str, str]:
     data = recipe.data
     vectors = [data.word_vectors] if recipe.reader.word_vectors else []
     retrieved = [data.retrieved] if data.retrieved else []
-    sums = checksums([*data.train, data.dev, *vectors, *retrieved, *mined_files(data.mined)])
+    sums = checksums(
+        [
+            *data.train,
+            data.dev,
+            *vectors,
+            *retrieved,
+            *mined_files(data.mined),
+            *start_files(recipe.run.start),
+        ]
+    )
     return sums | {"recipe": json.dumps(asdict(replace(recipe, run=replace(recipe.run, epochs=1))))}

@@ -1,0 +1,212 @@
+"""The command that talks: chat."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+from muppet.cli.ask import config_for
+from muppet.cli.progress import ProgressLine
+from muppet.cli.show import (
+    echo,
+    heading,
+    marked,
+    probability_of,
+    show_answer,
+    show_attention,
+    show_chain,
+)
+from muppet.domain import Result
+from muppet.errors import MuppetError, QuestionError
+from muppet.pipeline import Muppet, open_muppet
+from muppet.retrieve.beam import AUTO, MOST_HOPS
+
+REMEMBERED = 1_000
+"""Lines of history that are kept."""
+SHOWN_CHAINS = 5
+HOPS = [AUTO, *map(str, range(1, MOST_HOPS + 1))]
+
+
+@click.command()
+@click.argument("kb", type=click.Path(path_type=Path))
+@click.option("--hops", type=click.Choice(HOPS), help="How many paragraphs a chain has.")
+@click.option("--chains", type=click.IntRange(1, 1000), help="How many chains are read.")
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    help="An exported encoder [default: the KB's last, else ours].",
+)
+@click.option("--reader", type=click.Path(path_type=Path), help="An exported reader.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
+@click.option("--top", default=3, show_default=True, type=click.IntRange(1, 100),
+              help="How many answers are shown.")  # fmt: skip
+@click.pass_context
+def chat(
+    ctx: click.Context,
+    kb: Path,
+    hops: str | None,
+    chains: int | None,
+    model: Path | None,
+    reader: Path | None,
+    config_file: Path | None,
+    top: int,
+) -> None:
+    """Ask KB one question after another, and why it answers as it does.
+
+    Each line is a question, or one of /why, /chains, /hops, /help and /quit. Ctrl-C gives a
+    question up, Ctrl-D leaves. Lines may be piped in too: the exit code is then 2 if one of them
+    was refused.
+    """
+    config = config_for(kb, config_file, hops, chains, top)
+    progress = ProgressLine()
+    is_live = sys.stdin.isatty() and sys.stdout.isatty()
+    with open_muppet(kb, config=config, model=model, reader=reader, progress=progress) as muppet:
+        progress.close()
+        talk = Talk(muppet, top)
+        if is_live:
+            count = muppet.knowledge.store.count_paragraphs()
+            click.echo(f"{kb}: {count:,} paragraphs. Ask; /help says what else; Ctrl-D leaves.")
+        with _history() if is_live else nullcontext():
+            refused = _converse(talk, is_live)
+    ctx.exit(2 if refused and not is_live else 0)
+
+
+class Talk:
+    """Questions to one knowledge base, and questions about the last answer."""
+
+    def __init__(self, muppet: Muppet, top: int) -> None:
+        self._muppet = muppet
+        self._top = top
+        self._last: Result | None = None
+        self.is_over = False
+        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "/why": (self._why, "the chain of the last answer, hop by hop"),
+            "/chains": (self._chains, "the best chains for the last question"),
+            "/hops": (self._hops, f"how many paragraphs a chain has: {', '.join(HOPS)}"),
+            "/help": (self._help, "these lines"),
+            "/quit": (self._quit, "leave, as Ctrl-D does"),
+        }
+
+    def respond(self, line: str) -> None:
+        """Answer a question, or do what a line with a / wants."""
+        if not line.startswith("/"):
+            result = self._muppet.ask(line)
+            self._last = replace(result, answers=result.answers[: self._top])
+            show_answer(self._last, self._muppet.retriever.ranks(result.question))
+            return
+        name, _, rest = line.partition(" ")
+        if name not in self._commands:
+            close = get_close_matches(name, self._commands, n=1, cutoff=0.7)
+            hint = f"Did you mean {close[0]}?" if close else "/help says what there is."
+            raise QuestionError(f"There is no {name}. {hint}")
+        self._commands[name][0](rest.strip())
+
+    def _why(self, _rest: str) -> None:
+        result = self._asked()
+        if not result.answers:
+            show_answer(result, {})
+            return
+        best = result.answers[0]
+        chain = result.chain_of(best)
+        paragraphs = [result.paragraphs[number] for number in chain.paragraphs]
+        ranks = self._muppet.retriever.ranks(result.question)
+        titles = [one.title for one in paragraphs]
+        for number, (hop, paragraph) in enumerate(zip(chain.hops, paragraphs, strict=True), 1):
+            if number > 1:
+                echo("     To find the next one it looked most at these words:")
+                encoder = self._muppet.retriever.encoder
+                show_attention(encoder, result.question, paragraphs[: number - 1])
+            probability = f"  [{probability_of(hop):.2f}]"
+            echo(f"  {number}. {heading(paragraph, hop, ranks, probability)}", hanging=5)
+            matched = hop.sentence or 0
+            support = {one.index for one in best.support if one.paragraph == paragraph.id}
+            for index in sorted({matched, *support}):
+                roles = ["matched"] * (index == matched) + ["supports"] * (index in support)
+                told = marked(best, paragraph, index, titles)
+                echo(f"     {' and '.join(roles)}: {told}", hanging=7)
+
+    def _chains(self, _rest: str) -> None:
+        result = self._asked()
+        ranks = self._muppet.retriever.ranks(result.question)
+        for number, chain in enumerate(result.chains[:SHOWN_CHAINS], 1):
+            click.echo(f"{number}. [{chain.score:.2f}]")
+            show_chain(chain, result.paragraphs, ranks)
+
+    def _hops(self, wanted: str) -> None:
+        retriever = self._muppet.retriever
+        if wanted:
+            if wanted not in HOPS:
+                raise QuestionError(f"/hops takes one of {', '.join(HOPS)}, not {wanted!r}.")
+            hops = wanted if wanted == AUTO else int(wanted)
+            retriever = retriever.with_config(replace(retriever.config, hops=hops))
+            self._muppet = Muppet(retriever, self._muppet.reader, self._muppet.config)
+        click.echo(f"Hops: {retriever.config.hops}.")
+
+    def _help(self, _rest: str) -> None:
+        for name, (_, line) in self._commands.items():
+            click.echo(f"{name:8} {line}")
+
+    def _quit(self, _rest: str) -> None:
+        self.is_over = True
+
+    def _asked(self) -> Result:
+        if self._last is None:
+            raise QuestionError("Ask a question first.")
+        return self._last
+
+
+def _converse(talk: Talk, is_live: bool) -> int:
+    """Answer line after line; how many were refused. On a terminal Ctrl-C gives up only one."""
+    refused = 0
+    while not talk.is_over:
+        try:
+            if line := _read("? " if is_live else ""):
+                talk.respond(line)
+        except EOFError:
+            click.echo(nl=is_live)
+            break
+        except MuppetError as error:
+            click.echo(f"muppet: {error}", err=True)
+            refused += 1
+        except KeyboardInterrupt:
+            if not is_live:
+                raise
+            click.echo()
+    return refused
+
+
+def _read(prompt: str) -> str:
+    try:
+        return input(prompt).strip()
+    except UnicodeDecodeError as error:
+        raise QuestionError(f"A line of standard input is not UTF-8 ({error}).") from error
+
+
+@contextmanager
+def _history() -> Iterator[None]:
+    """Arrow keys bring back the lines of earlier talks, where the platform can edit lines."""
+    try:
+        import readline
+    except ImportError:  # as on Windows
+        yield
+        return
+    file = _state_directory() / "history"
+    with suppress(OSError):  # the first talk, or a home that cannot be read
+        readline.read_history_file(file)
+    try:
+        yield
+    finally:
+        readline.set_history_length(REMEMBERED)
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(file)
+
+
+def _state_directory() -> Path:
+    given = os.environ.get("XDG_STATE_HOME")
+    return (Path(given) if given else Path.home() / ".local" / "state") / "muppet"

@@ -1,0 +1,234 @@
+"""What a program does with a knowledge base: make it, open it, ask it, search it, read in it."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Self
+
+from muppet.config import Config, RetrieveConfig
+from muppet.corpus.sources import Sources
+from muppet.domain import Broken, Chain, Document, Paragraph, Progress, Result, silent
+from muppet.errors import QuestionError
+from muppet.index.build import EncodeSummary
+from muppet.knowledge.encode import encode_knowledge, has_model
+from muppet.knowledge.open import KnowledgeBase
+from muppet.knowledge.write import IndexSummary, index_documents, stop_at
+from muppet.pipeline import Muppet, shipped_reader
+from muppet.read.reader import ChainReader
+from muppet.retrieve.retriever import Retriever, open_retriever
+from muppet.text.questions import question_from
+
+AnyPath = str | PathLike[str]
+Hops = int | str
+"""How many paragraphs a chain has: a number, or auto."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The chains of a question, best first, and what they were ranked by.
+
+    `paragraphs` are those of the chains, by their numbers; `ranks` say where a paragraph stands
+    for the plain question; `seconds` what each stage took.
+    """
+
+    question: str
+    chains: tuple[Chain, ...]
+    scores: tuple[float, ...]
+    paragraphs: Mapping[int, Paragraph]
+    ranks: Mapping[int, int]
+    seconds: Mapping[str, float]
+
+    def paragraphs_of(self, chain: Chain) -> list[Paragraph]:
+        """The paragraphs of a chain, hop by hop."""
+        return [self.paragraphs[number] for number in chain.paragraphs]
+
+
+class Knowledge:
+    """An open knowledge base; to be closed, or used in a `with` block.
+
+    The networks are loaded when they are first needed. Threads may share it: they take turns.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        config: Config | None = None,
+        *,
+        model: Path | None = None,
+        reader: Path | None = None,
+        threads: int = 2,
+    ) -> None:
+        self.directory = directory
+        self._knowledge = KnowledgeBase(directory)
+        self._config = config or self._knowledge.config
+        self._model, self._reader_path, self._threads = model, reader, threads
+        self._opened: Retriever | None = None
+        self._reader: ChainReader | None = None
+        self._turn = RLock()
+
+    def ask(self, question: str, *, hops: Hops | None = None) -> Result:
+        """The answers to a question, best first, with the chains they rest on."""
+        return self.ask_many([question], hops=hops)[0]
+
+    def ask_many(
+        self, questions: Sequence[str], *, hops: Hops | None = None, progress: Progress = silent
+    ) -> list[Result]:
+        """The same for many questions, which is faster than one after another."""
+        with self._turn:
+            if self._model is None and not has_model(self.directory):
+                raise QuestionError(
+                    f"{self.directory} has no sentence vectors yet, so it can only be searched, by "
+                    f"words alone. Make it ready with `muppet encode {self.directory}`."
+                )
+            retriever = self._retriever(self._settings(hops, self._config.read.chains))
+            if self._reader is None:
+                self._reader = ChainReader(self._reader_path or shipped_reader(), self._threads)
+            return Muppet(retriever, self._reader, self._config.read).ask_many(questions, progress)
+
+    def search(self, question: str, *, chains: int = 5, hops: Hops | None = None) -> Found:
+        """The best chains of paragraphs for a question, without reading an answer out of them.
+
+        A knowledge base that has not been encoded is searched by words alone: chains of one hop.
+        """
+        if chains < 1:
+            raise QuestionError(f"At least 1 chain has to be wanted, not {chains}.")
+        asked = question_from(question).text
+        with self._turn:
+            if self._model is None and not has_model(self.directory):
+                return self._search_words(asked, chains)
+            retriever = self._retriever(self._settings(hops, chains))
+            began = time.perf_counter()
+            found = retriever.retrieve(asked)
+            seconds = {"retrieve": time.perf_counter() - began}
+            best = found.chains[:chains]
+            return Found(
+                asked,
+                tuple(one.chain for one in best),
+                tuple(one.score for one in best),
+                found.paragraphs,
+                retriever.ranks(asked),
+                seconds,
+            )
+
+    def ranks(self, question: str) -> Mapping[int, int]:
+        """Where paragraphs, by their numbers, stand for the plain question, 1 the best."""
+        with self._turn:
+            return self._retriever(self._config.retrieve).ranks(question_from(question).text)
+
+    def paragraph(self, id_: str) -> Paragraph:
+        """The paragraph with this id, as chains and answers name it."""
+        is_text = not any(0xD800 <= ord(character) <= 0xDFFF for character in id_)
+        with self._turn:
+            found = self._knowledge.store.paragraph(id_) if is_text else None
+        if found is None:
+            raise QuestionError(f"There is no paragraph {id_!r} in {self.directory}.")
+        return found
+
+    def __len__(self) -> int:
+        """How many paragraphs it holds."""
+        with self._turn:
+            return self._knowledge.store.count_paragraphs()
+
+    def __repr__(self) -> str:
+        return f"<muppet.Knowledge {str(self.directory)!r}>"
+
+    def close(self) -> None:
+        with self._turn:
+            self._knowledge.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _settings(self, hops: Hops | None, chains: int) -> RetrieveConfig:
+        config = self._config.retrieve
+        wanted = config.hops if hops is None else hops
+        return replace(config, hops=wanted, keep=max(chains, config.keep))
+
+    def _retriever(self, config: RetrieveConfig) -> Retriever:
+        if self._opened is None:
+            self._opened = open_retriever(self._knowledge, self._model, config)
+        return self._opened if self._opened.config == config else self._opened.with_config(config)
+
+    def _search_words(self, question: str, chains: int) -> Found:
+        engine = self._config.retrieve.engine
+        began = time.perf_counter()
+        hops = self._knowledge.narrow(question, chains, engine)
+        seconds = {"lexical": time.perf_counter() - began}
+        return Found(
+            question,
+            tuple(Chain((hop,)) for hop in hops),
+            tuple(hop.score for hop in hops),
+            self._knowledge.store.paragraphs([hop.paragraph for hop in hops]),
+            {hop.paragraph: rank for rank, hop in enumerate(hops, start=1)},
+            seconds,
+        )
+
+
+def open(
+    kb: AnyPath,
+    *,
+    config: Config | None = None,
+    model: AnyPath | None = None,
+    reader: AnyPath | None = None,
+    threads: int = 2,
+) -> Knowledge:
+    """Open a knowledge base, to ask it.
+
+    It is asked by its own settings unless a `config` is given, by the encoder it was last encoded
+    with unless another `model` is named, and by the package's `reader` unless another is.
+    """
+    return Knowledge(Path(kb), config, model=_path(model), reader=_path(reader), threads=threads)
+
+
+def index(
+    sources: AnyPath | Document | Iterable[AnyPath | Document],
+    *,
+    into: AnyPath,
+    config: Config | None = None,
+    on_broken: Callable[[Broken], None] = stop_at,
+    progress: Progress = silent,
+) -> IndexSummary:
+    """Read files, folders and documents into a knowledge base, which is made if it is not there.
+
+    All of them or none; what has not changed since the last time is skipped. A broken file or row
+    is an error, unless `on_broken` takes it: it is then left out.
+    """
+    given = [sources] if isinstance(sources, str | PathLike | Document) else list(sources)
+    documents = [one for one in given if isinstance(one, Document)]
+    files = Sources([Path(one) for one in given if not isinstance(one, Document)])
+    return index_documents(
+        Path(into),
+        chain(files, documents),
+        config=config,
+        on_broken=on_broken,
+        progress=progress,
+    )
+
+
+def encode(
+    kb: AnyPath,
+    *,
+    model: AnyPath | None = None,
+    dtype: str = "int8",
+    threads: int = 2,
+    again: bool = False,
+    progress: Progress = silent,
+) -> EncodeSummary:
+    """Compute the sentence vectors that questions of many hops need, of paragraphs without them.
+
+    `dtype` is how they are stored: int8, float16 or float32. `again` computes all of them anew.
+    """
+    return encode_knowledge(
+        Path(kb), _path(model), dtype=dtype, threads=threads, again=again, progress=progress
+    )
+
+
+def _path(given: AnyPath | None) -> Path | None:
+    return None if given is None else Path(given)
