@@ -9,11 +9,11 @@ export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 help:  ## print this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 10
 
-demo: .venv/runtime  ## set up, then find the chain of evidence for a two-hop question in the demo corpus
+demo: .venv/runtime  ## set up, then answer a two-hop question from the demo corpus
 	@$(BIN)/muppet index src/muppet/demo/paragraphs.jsonl --into .venv/demo-kb
 	@$(BIN)/muppet encode .venv/demo-kb
 	@echo; echo 'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'
-	@$(BIN)/muppet search .venv/demo-kb --top 3 \
+	@$(BIN)/muppet ask .venv/demo-kb \
 	  'Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?'
 
 test: .venv/dev browser  ## set up, then run all tests

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from muppet.facade.knowledge import Found, Knowledge, encode, index, open
     from muppet.facade.training import train_encoder, train_reader
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "Answer",
     "Chain",

@@ -16,7 +16,7 @@ OSLO = Paragraph(
     "n1#2", "Norway", ("Oslo  is its\ncapital.", " It lies  in the\tSouth."), start=100
 )
 BERGEN = Paragraph("b", "Bergen", ("Bergen is not the OSLO.",))
-CONFIG = ReadConfig()
+CONFIG = ReadConfig(longest=8, merge="best", support=0.5)  # the paper's
 
 
 def read(

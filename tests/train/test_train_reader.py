@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from muppet.config import CharacterConfig, ContextualConfig, load_settings, to_toml
 from muppet.domain import silent
 from muppet.errors import ConfigError
+from muppet.nn.model import trained_weights
 from muppet.nn.reader_model import load_reader
 from muppet.read.reader import ChainReader
 from muppet.train.batches import Texts
@@ -159,6 +160,25 @@ def test_a_dry_run_counts_the_inputs_that_are_computed_beforehand(tiny_world: Pa
     assert not (tiny_world / "run").exists()
 
 
+def test_a_run_may_start_from_a_model_that_was_trained_before(tiny_world: Path) -> None:
+    recipe = short(tiny_recipe(), epochs=1)
+    train_in(tiny_world / "first", recipe)
+    best = tiny_world / "first" / "best"
+    again = replace(recipe, run=replace(recipe.run, start=str(best)))
+    run = ReaderRun(again, tiny_world / "second")
+    weights = load_file(best / "weights.safetensors")
+    own = trained_weights(run.network)
+    assert own.keys() == weights.keys()
+    assert all(torch.equal(own[name], weights[name]) for name in own)
+    assert f"{best}/weights.safetensors" in run.made_from
+    lost = replace(recipe, run=replace(recipe.run, start=str(tiny_world / "nowhere")))
+    with pytest.raises(ConfigError, match="nowhere"):
+        ReaderRun(lost, tiny_world / "third")
+    other = replace(again, reader=replace(recipe.reader, hidden=recipe.reader.hidden + 1))
+    with pytest.raises(ConfigError, match="do not fit"):
+        ReaderRun(other, tiny_world / "fourth")
+
+
 def test_retrieved_chains_are_read_in_training(tiny_world: Path) -> None:
     data = load_training_data([tiny_world / "train.json"])
     gold = data.questions[0]
@@ -226,4 +246,7 @@ def test_every_recipe_is_valid_and_names_its_command(recipe: Path) -> None:
 
 def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
     names = {path.stem for path in RECIPES}
-    assert names == {"paper-reader-hotpot", "paper-reader-squad", "small-reader", "tiny-reader"}
+    assert names == {"paper-reader-hotpot", "paper-reader-squad", "tiny-reader"} | {
+        "small-reader",
+        "small-reader-2",
+    }
