@@ -3,9 +3,10 @@
     python experiments/distractor.py ../shared/data/hotpotqa/dev.json.xz --first 100
     python experiments/distractor.py ../shared/data/squad/dev.json.xz --count 1000
 
-HotpotQA: all 45 pairs of the ten paragraphs are read, beside the numbers of the paper and of its
-baseline. SQuAD: the question's own paragraph is read. The first 100 HotpotQA questions chose the
-shipped reader's checkpoint, so they are left out of what is reported.
+HotpotQA: of the 45 pairs of the ten paragraphs those that the encoder believes in most are read,
+or with --all every pair, beside the numbers of the paper and of its baseline. SQuAD: the question's
+own paragraph is read. The first 100 HotpotQA questions chose the shipped reader's checkpoint, so
+they are left out of what is reported.
 """
 
 import argparse
@@ -16,8 +17,10 @@ from pathlib import Path
 from muppet.cli.progress import ProgressLine
 from muppet.config import ReadConfig
 from muppet.corpus.benchmarks import read_questions
+from muppet.encode.encoder import TextEncoder
 from muppet.evaluate.asking import predictions_of, read_own
 from muppet.evaluate.report import bootstrap_interval, score_questions
+from muppet.knowledge.encode import shipped_encoder
 from muppet.pipeline import shipped_reader
 from muppet.read.reader import ChainReader
 
@@ -32,6 +35,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("questions", type=Path)
     parser.add_argument("--reader", type=Path, default=shipped_reader())
+    parser.add_argument("--model", type=Path, default=shipped_encoder())
+    parser.add_argument("--all", action="store_true", help="Read all pairs, without the encoder.")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int)
     parser.add_argument("--threads", type=int, default=2)
@@ -41,7 +46,8 @@ def main() -> None:
     questions = read_questions(asked.questions)[asked.first : past]
     progress = ProgressLine()
     reader = ChainReader(asked.reader, asked.threads)
-    found = read_own(reader, questions, ReadConfig(), progress)
+    encoder = None if asked.all else TextEncoder(asked.model, asked.threads)
+    found = read_own(reader, questions, ReadConfig(), progress, encoder)
     progress.close()
     scores = score_questions(predictions_of(found), questions)
     row: dict[str, dict[str, object]] = {}

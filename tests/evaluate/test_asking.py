@@ -9,6 +9,7 @@ import pytest
 from muppet.config import ReadConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold
 from muppet.domain import Answer, Chain, Document, Hop, Paragraph, Question, Result, SentenceRef
+from muppet.encode.encoder import TextEncoder
 from muppet.errors import QuestionError
 from muppet.evaluate.asking import (
     answered,
@@ -16,6 +17,7 @@ from muppet.evaluate.asking import (
     evaluate_results,
     own_chains,
     predictions_of,
+    rank_own,
     read_own,
 )
 from muppet.evaluate.calibration import Judged, calibrate, judge, trust
@@ -25,7 +27,7 @@ from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import index_documents
 from muppet.read.calibrate import Calibration
 from muppet.read.reader import ChainReader
-from random_model import write_reader
+from random_model import write_model, write_reader
 
 NAMES = ("Whale", "Station", "Captain", "Ship")
 PARAGRAPHS = {
@@ -168,3 +170,23 @@ def test_the_second_hop_helped_where_the_question_alone_does_not_find_it_all(
     page = write_page(tmp_path, "T", {}, {}, mistakes, helped).read_text(encoding="utf-8")
     assert "50.0% are found by hops alone" in page
     assert page.count("<details>") == len(mistakes) == 1
+
+
+def test_with_an_encoder_only_the_pairs_it_believes_in_are_read(tmp_path: Path) -> None:
+    encoder = TextEncoder(write_model(tmp_path / "encoder"))
+    ranked = rank_own(encoder, ASKED[0])
+    assert len({frozenset(chain) for _, chain in ranked}) == len(ranked) == 6
+    assert [score for score, _ in ranked] == sorted((score for score, _ in ranked), reverse=True)
+    score, (first, second) = ranked[0]
+    text, hops = ASKED[0].question.text, []
+    for asked, paragraph in (
+        (encoder.ask([text]), first),
+        (encoder.ask_after([text], [[first]]), second),
+    ):
+        (rows,) = encoder.sentences([paragraph])
+        logit = max(float(row @ asked.search[0]) for row in rows) + float(asked.offset[0])
+        hops.append(-float(np.log1p(np.exp(-logit))))
+    assert score == pytest.approx(sum(hops), rel=1e-4)
+    reader = ChainReader(write_reader(tmp_path / "reader"))
+    (found,) = read_own(reader, ASKED[:1], ReadConfig(chains=1, answers=3), encoder=encoder)
+    assert {answer.chain for answer in found.answers} == {(first.id, second.id)}
