@@ -117,3 +117,17 @@ def test_what_is_no_question_is_refused(muppet: Muppet) -> None:
     with pytest.raises(QuestionError):
         muppet.ask_many([QUESTIONS[0], "  "])
     assert muppet.ask_many([]) == []
+
+
+def test_the_sentences_that_retrieval_matched_are_support_the_sooner(
+    kb: Path, models: Path
+) -> None:
+    config = Config(read=ReadConfig(chains=1, match_weight=1000.0))
+    with open_muppet(kb, config=config, reader=models / "reader") as heavy:
+        for result in heavy.ask_many(QUESTIONS):
+            answer = result.answers[0]
+            hops = result.chain_of(answer).hops
+            found = {
+                SentenceRef(result.paragraphs[hop.paragraph].id, hop.sentence or 0) for hop in hops
+            }
+            assert found <= set(answer.support)

@@ -203,8 +203,9 @@ class ReadConfig:
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
-    with a probability of at least `support` are support. The paper's own are longest = 8, merge =
-    "best", chain_weight = 0 and support = 0.5; ours were chosen on dev (docs/log.md).
+    with a probability of at least `support` are support; `match_weight` is added to the log odds of
+    those that retrieval found their paragraphs by. The paper's own are longest = 8, merge = "best",
+    chain_weight = match_weight = 0 and support = 0.5; ours were chosen on dev (docs/log.md).
     """
 
     chains: int = 4
@@ -212,6 +213,7 @@ class ReadConfig:
     answers: int = 5
     merge: str = "sum"
     chain_weight: float = 3.0
+    match_weight: float = 2.0
     support: float = 0.4
 
     def __post_init__(self) -> None:

@@ -84,6 +84,20 @@ def favoured(chain: ChainRead, by: float) -> ChainRead:
     return replace(chain, logits=better)
 
 
+def matched(chain: ChainRead, sentences: Sequence[int | None], by: float) -> ChainRead:
+    """A chain in which the sentence of each paragraph that retrieval found it by, if it was found
+    by one, is support more likely by so much."""
+    layout = chain.reading.layout
+    found = [
+        place >= 0 and sentences[place] == number
+        for place, number in zip(
+            layout.sentence_places.tolist(), layout.sentence_numbers.tolist(), strict=True
+        )
+    ]
+    support = chain.logits.support + by * np.array(found, dtype=np.float64)
+    return replace(chain, logits=replace(chain.logits, support=support))
+
+
 def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
     """The merged spans of all chains, best first; probabilities among spans alone."""
     wanted = (config.longest, SPARE * config.answers)
