@@ -120,3 +120,15 @@ def test_a_reader_is_calibrated_and_says_so_from_then_on(kb: Path, tmp_path: Pat
     assert again == facts  # the second time the first is forgotten
     assert muppet("ask", kb, QUESTION, "--reader", reader).code == 0
     assert_refused(muppet("train", "calibrate", kb, demo, "--reader", tmp_path), str(tmp_path))
+
+
+def test_with_a_file_nobody_waits_for_standard_input(
+    kb: Path, reader: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> str:
+        raise AssertionError("standard input was read")
+
+    monkeypatch.setattr("muppet.cli.ask.from_stdin", read)
+    (tmp_path / "q.txt").write_text("Where is Grytviken?\n")
+    outcome = muppet("ask", kb, "--file", tmp_path / "q.txt", "--reader", reader, "--json")
+    assert outcome.json["question"] == "Where is Grytviken?"

@@ -92,8 +92,9 @@ def _questions(question: str | None, file: Path | None) -> list[str]:
         raise QuestionError("Give a question or --file, not both.")
     if question is not None and question != "-":
         return [question_from(question).text]
-    text, source = from_stdin(), "standard input"
-    if file is not None:
+    if file is None:
+        text, source = from_stdin(), "standard input"
+    else:
         with open_file(file) as stream:
             text, source = decode(stream.read(), str(file)), str(file)
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
