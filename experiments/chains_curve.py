@@ -21,7 +21,7 @@ from muppet.evaluate.asking import Answered, predictions_of
 from muppet.evaluate.report import score_predictions
 from muppet.knowledge.open import KnowledgeBase
 from muppet.pipeline import shipped_reader
-from muppet.read.answers import ChainRead, choose_answers, favoured
+from muppet.read.answers import ChainRead, choose_answers, with_retrieval
 from muppet.read.reader import ChainReader
 from muppet.retrieve.retriever import Retriever, open_retriever
 
@@ -77,7 +77,7 @@ def read_all(
                 for each in ranked
             ]
             read = [
-                favoured(chain, config.chain_weight * each.score)
+                with_retrieval(chain, each.score, each.chain.sentences, config)
                 for chain, each in zip(reader.read(pairs), ranked, strict=True)
             ]
             found.append((asked, read))

@@ -42,10 +42,9 @@ def main() -> None:
     with open_muppet(asked.kb, reader=asked.reader, progress=progress) as muppet:
         threshold = muppet.reader.threshold
         judged = judge(
-            lambda some, hidden: muppet.ask_many(some, hidden=hidden),
+            lambda some, hidden: muppet.ask_many(some, progress, hidden),
             muppet.knowledge,
             questions,
-            progress,
         )
     progress.close()
     facts = {"questions": len(questions), "threshold": threshold} | asdict(trust(judged, threshold))

@@ -107,6 +107,11 @@ class Chain:
     def paragraphs(self) -> tuple[int, ...]:
         return tuple(hop.paragraph for hop in self.hops)
 
+    @property
+    def sentences(self) -> tuple[int | None, ...]:
+        """The sentence that each paragraph was found by."""
+        return tuple(hop.sentence for hop in self.hops)
+
     def then(self, hop: Hop) -> "Chain":
         return Chain((*self.hops, hop))
 

@@ -10,9 +10,8 @@ from typing import Self
 from muppet.config import Config, ReadConfig
 from muppet.domain import Answer, Progress, Result, silent
 from muppet.knowledge.open import KnowledgeBase
-from muppet.read.answers import ChainRead, choose_answers, favoured, matched
+from muppet.read.answers import choose_answers, with_retrieval
 from muppet.read.reader import ChainReader
-from muppet.retrieve.beam import Ranked
 from muppet.retrieve.retriever import Retrieved, Retriever, Watch, open_retriever, unwatched
 from muppet.text.questions import question_from
 
@@ -88,17 +87,11 @@ class Muppet:
         answers = []
         for one in found:
             chains = [
-                self._with_retrieval(next(read), ranked)
+                with_retrieval(next(read), ranked.score, ranked.chain.sentences, self.config)
                 for ranked in one.chains[: self.config.chains]
             ]
             answers.append(self.reader.calibrated(choose_answers(chains, self.config)))
         return answers
-
-    def _with_retrieval(self, chain: ChainRead, ranked: Ranked) -> ChainRead:
-        """What was read in a chain, with what retrieval knows of it."""
-        better = favoured(chain, self.config.chain_weight * ranked.score)
-        sentences = [hop.sentence for hop in ranked.chain.hops]
-        return matched(better, sentences, self.config.match_weight)
 
     def close(self) -> None:
         self.knowledge.close()

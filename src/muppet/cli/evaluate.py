@@ -139,7 +139,7 @@ def _evaluate_answers(
     """The whole system, end to end."""
     progress = ProgressLine()
     with open_muppet(kb, config=config, model=model, reader=reader, progress=progress) as muppet:
-        results = ask_all(muppet.ask_many, asked, progress)
+        results = ask_all(lambda some: muppet.ask_many(some, progress), asked)
         progress.close()
         report = evaluate_results(muppet.knowledge, asked, results)
         if predictions_in:

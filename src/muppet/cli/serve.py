@@ -8,7 +8,7 @@ import click
 
 from muppet.cli.progress import ProgressLine
 from muppet.config import Config, load_config
-from muppet.errors import ConfigError, QuestionError
+from muppet.errors import ConfigError, QuestionError, needing
 from muppet.knowledge.encode import has_model
 from muppet.knowledge.open import KnowledgeBase
 from muppet.pipeline import open_muppet
@@ -62,15 +62,9 @@ def serve(
     Each KB is known by the name of its directory, or by a name of yours: NAME=DIRECTORY. The first
     is the one that is asked where none is named. Stop it with Ctrl-C.
     """
-    try:
+    with needing("Serving", "serve"):
         from muppet.server.run import serve as run_server
         from muppet.server.settings import LOOPBACK, ServerSettings
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("muppet"):
-            raise
-        raise ConfigError(
-            f"Serving needs {error.name}, which is not installed: pip install 'muppet[serve]'."
-        ) from error
     is_local = host in LOOPBACK
     settings = ServerSettings(
         waiting=queue, seconds=seconds, token=token or None, hosts=LOOPBACK if is_local else ()

@@ -1,8 +1,7 @@
 """Commands that train: encoder, reader, mine, elmo, export, calibrate."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.config import load_settings, to_toml
+from muppet.config import load_settings
 from muppet.domain import Progress
-from muppet.errors import ConfigError
+from muppet.errors import ConfigError, needing
 from muppet.train.recipe import EncoderRecipe
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def encoder(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> Non
     goes on where a stopped run was.
     """
     settings = load_settings(EncoderRecipe, recipe)
-    with _needing_torch():
+    with needing("Training", "train"):
         from muppet.train.train_encoder import EncoderRun, train_encoder
     run = EncoderRun(settings, out or Path("runs") / recipe.stem)
     _train(run, settings, train_encoder, dry_run=dry_run, as_json=as_json)
@@ -67,7 +66,7 @@ def reader(recipe: Path, out: Path | None, dry_run: bool, as_json: bool) -> None
     from muppet.train.reader_recipe import ReaderRecipe
 
     settings = load_settings(ReaderRecipe, recipe)
-    with _needing_torch():
+    with needing("Training", "train"):
         from muppet.train.train_reader import ReaderRun, train_reader
     run = ReaderRun(settings, out or Path("runs") / recipe.stem)
     _train(run, settings, train_reader, dry_run=dry_run, as_json=as_json)
@@ -81,13 +80,14 @@ def _train(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from muppet.train.run import expected_time
+    from muppet.train.run import begin_run, expected_time
 
     _tell(run.left_out)
     if dry_run:
         _show_plan(asdict(run.plan()) | expected_time(run), as_json)
         return
-    progress = _begin(run.directory, settings)
+    begin_run(run.directory, settings)
+    progress = ProgressLine()
     best = train_it(run, progress)
     progress.close()
     model = run.directory / "best"
@@ -97,24 +97,6 @@ def _train(
 def _tell(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(line, err=True)
-
-
-@contextmanager
-def _needing_torch() -> Iterator[None]:
-    """Say what to install where an import of training fails."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"Training needs {error.name}, which is not installed: pip install 'muppet[train]'."
-        ) from error
-
-
-def _begin(directory: Path, settings: object) -> ProgressLine:
-    """Make the run's directory, with the whole recipe in it."""
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")
-    return ProgressLine()
 
 
 @train.command()
@@ -149,7 +131,7 @@ def mine(
     from muppet.train.negatives import mine_lexical
 
     if model:
-        with _needing_torch():
+        with needing("Training", "train"):
             from muppet.nn.model import load_model
             from muppet.train.mine_model import most_believed, write_mined
     loaded = read_training_data(questions)
@@ -195,7 +177,7 @@ def elmo(kb: Path, directory: Path, at_least: int) -> None:
     """
     from muppet.knowledge.open import KnowledgeBase
 
-    with _needing_torch():
+    with needing("Training", "train"):
         from muppet.nn.contextual import TOKEN_CACHE, open_elmo
         from muppet.nn.elmo_cache import TokenCache, frequent_words
     network = open_elmo(directory)
@@ -221,7 +203,7 @@ def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) ->
         raise ConfigError("Name either a trained MODEL or, with --untrained, a recipe.")
     from muppet.artifact import checksum_file, kind_of
 
-    with _needing_torch():
+    with needing("Training", "train"):
         from muppet.nn import reader_model
         from muppet.nn.export import export_model
         from muppet.nn.export_reader import export_reader
@@ -269,10 +251,9 @@ def calibrate(
     with open_muppet(kb, reader=reader, progress=progress) as muppet:
         muppet.reader.calibration = None  # what is fitted are the reader's own shares
         judged = judge(
-            lambda some, hidden: muppet.ask_many(some, hidden=hidden),
+            lambda some, hidden: muppet.ask_many(some, progress, hidden),
             muppet.knowledge,
             asked,
-            progress,
         )
     progress.close()
     found = fit(judged)

@@ -170,6 +170,8 @@ class Store:
 
     def paragraph(self, id_: str) -> Paragraph | None:
         """The paragraph with this id: a document's id, or `id#n` for its n-th paragraph."""
+        if any(0xD800 <= ord(character) <= 0xDFFF for character in id_):
+            return None  # half a surrogate pair is no text, and SQLite takes none
         document, _, part = id_.rpartition("#")
         is_number = part.isdecimal() and len(part) < 10
         candidates = [(id_, 0)] + ([(document, int(part) - 1)] if is_number else [])

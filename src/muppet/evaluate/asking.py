@@ -22,7 +22,6 @@ from muppet.retrieve.beam import log_sigmoid
 
 Ask = Callable[[Sequence[str]], list[Result]]
 """The whole system: questions in, results out."""
-AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +33,10 @@ class Answered:
     titles: Mapping[str, str]
 
 
-def ask_all(
-    ask: Ask, questions: Sequence[BenchmarkQuestion], progress: Progress = silent
-) -> dict[str, Result]:
+def ask_all(ask: Ask, questions: Sequence[BenchmarkQuestion]) -> dict[str, Result]:
     """What the whole system finds for each question, by the question's id."""
-    found: dict[str, Result] = {}
-    for first in range(0, len(questions), AT_ONCE):
-        some = questions[first : first + AT_ONCE]
-        results = ask([one.question.text for one in some])
-        found |= {one.question.id: result for one, result in zip(some, results, strict=True)}
-        progress("asking", first + len(some), len(questions))
-    return found
+    results = ask([one.question.text for one in questions])
+    return {one.question.id: result for one, result in zip(questions, results, strict=True)}
 
 
 def answered(

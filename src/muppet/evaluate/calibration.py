@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from muppet.corpus.benchmarks import BenchmarkQuestion
-from muppet.domain import Progress, Result, silent
+from muppet.domain import Result
 from muppet.errors import QuestionError
 from muppet.evaluate.asking import answered, ask_all, predictions_of
 from muppet.evaluate.report import score_questions
@@ -59,10 +59,7 @@ class Trust:
 
 
 def judge(
-    ask: AskHiding,
-    knowledge: KnowledgeBase,
-    questions: Sequence[BenchmarkQuestion],
-    progress: Progress = silent,
+    ask: AskHiding, knowledge: KnowledgeBase, questions: Sequence[BenchmarkQuestion]
 ) -> Judged:
     """Ask all questions that name their gold paragraphs, twice."""
     asked = [one for one in questions if one.gold.paragraphs]
@@ -79,8 +76,8 @@ def judge(
         }
         for one in asked
     }
-    seen = ask_all(lambda some: ask(some, {}), asked, progress)
-    unseen = ask_all(lambda some: ask(some, hidden), asked, progress)
+    seen = ask_all(lambda some: ask(some, {}), asked)
+    unseen = ask_all(lambda some: ask(some, hidden), asked)
     return Judged(*_verdicts(asked, seen), *_verdicts(asked, unseen))
 
 

@@ -121,9 +121,8 @@ class Knowledge:
 
     def paragraph(self, id_: str) -> Paragraph:
         """The paragraph with this id, as chains and answers name it."""
-        is_text = not any(0xD800 <= ord(character) <= 0xDFFF for character in id_)
         with self._turn:
-            found = self._knowledge.store.paragraph(id_) if is_text else None
+            found = self._knowledge.store.paragraph(id_)
         if found is None:
             raise QuestionError(f"There is no paragraph {id_!r} in {self.directory}.")
         return found

@@ -3,7 +3,7 @@
 from os import PathLike
 from pathlib import Path
 
-from muppet.config import load_settings, to_toml
+from muppet.config import load_settings
 from muppet.domain import Progress, silent
 from muppet.errors import needing
 
@@ -18,10 +18,11 @@ def train_encoder(
     """
     with needing("Training", "train"):
         from muppet.train.recipe import EncoderRecipe
+        from muppet.train.run import begin_run
         from muppet.train.train_encoder import EncoderRun, train_encoder
     settings = load_settings(EncoderRecipe, Path(recipe))
     run = EncoderRun(settings, Path(out))
-    _begin(Path(out), settings)
+    begin_run(Path(out), settings)
     return train_encoder(run, progress)
 
 
@@ -31,14 +32,9 @@ def train_reader(
     """Train the reader as a recipe says; the rest as for the encoder."""
     with needing("Training", "train"):
         from muppet.train.reader_recipe import ReaderRecipe
+        from muppet.train.run import begin_run
         from muppet.train.train_reader import ReaderRun, train_reader
     settings = load_settings(ReaderRecipe, Path(recipe))
     run = ReaderRun(settings, Path(out))
-    _begin(Path(out), settings)
+    begin_run(Path(out), settings)
     return train_reader(run, progress)
-
-
-def _begin(directory: Path, settings: object) -> None:
-    """Make the run's directory, with the whole recipe in it."""
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")

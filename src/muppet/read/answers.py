@@ -75,6 +75,14 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
     return [_answer(one, share, config) for one, share in ordered[: config.answers]]
 
 
+def with_retrieval(
+    chain: ChainRead, score: float, sentences: Sequence[int | None], config: ReadConfig
+) -> ChainRead:
+    """What was read in a chain, with what retrieval knows of it: its score, and by which sentence
+    of each of its paragraphs it was found."""
+    return matched(favoured(chain, config.chain_weight * score), sentences, config.match_weight)
+
+
 def favoured(chain: ChainRead, by: float) -> ChainRead:
     """A chain whose answers are all better by so much than what was read in it says."""
     logits = chain.logits

@@ -114,8 +114,7 @@ class Api:
         return name
 
     def _paragraph(self, kb: str, id_: str) -> Paragraph:
-        is_text = not any(0xD800 <= ord(character) <= 0xDFFF for character in id_)
-        found = self._muppets[kb].knowledge.store.paragraph(id_) if is_text else None
+        found = self._muppets[kb].knowledge.store.paragraph(id_)
         if found is None:
             raise HTTPException(404, f"There is no paragraph {id_!r} in {kb}.")
         return found

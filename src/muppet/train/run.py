@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from muppet.artifact import checksum_file
-from muppet.config import ContextualConfig, TextConfig
+from muppet.config import ContextualConfig, TextConfig, to_toml
 from muppet.corpus.files import open_file
 from muppet.domain import Progress
 from muppet.errors import ConfigError
@@ -268,6 +268,12 @@ def load_data(files: DataFiles, max_tokens: int) -> tuple[TrainingData, Training
     ]
     few = replace(dev.data, questions=dev.data.questions[: files.dev_questions])
     return data, few, left_out
+
+
+def begin_run(directory: Path, settings: object) -> None:
+    """Make a run's directory, with the whole recipe in it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "recipe.toml").write_text(to_toml(settings), encoding="utf-8")
 
 
 def begin_with(network: nn.Module, start: str) -> None:
