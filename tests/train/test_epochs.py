@@ -53,6 +53,16 @@ def test_a_batch_holds_similar_lengths_and_neither_batches_nor_pools_come_sorted
     assert len({*map(frozenset, batches)} & {*map(frozenset, again)}) < 10
 
 
+def test_in_pools_of_one_batch_all_lengths_meet() -> None:
+    data = bag({"squad": [20] * 160, "hotpotqa": [200] * 40})
+    batches = draw_epoch(
+        data, {"squad": 1.0, "hotpotqa": 1.0}, np.random.default_rng(0), 20, pool_batches=1
+    )
+    assert all(
+        {data.questions[n].dataset for n in batch} == {"squad", "hotpotqa"} for batch in batches
+    )
+
+
 def test_weights_draw_a_random_half_or_everything_twice_but_never_twice_in_a_batch() -> None:
     data = bag({"squad": [50] * 100, "musique": [50] * 30, "2wiki": [50] * 10})
     weights = {"squad": 0.5, "musique": 2.0, "2wiki": 0.0}

@@ -47,6 +47,20 @@ def short(recipe: ReaderRecipe, **run: int) -> ReaderRecipe:
     )
 
 
+def joined_recipe(bert: ContextualConfig) -> ReaderRecipe:
+    """An epoch of a reader that reads question and chain in one text."""
+    recipe = short(tiny_recipe(), epochs=1)
+    reader = replace(
+        recipe.reader,
+        network="transformer",
+        dim=32,
+        word_vectors=False,
+        characters=CharacterConfig(filters=0),
+        contextual=bert,
+    )
+    return replace(recipe, reader=reader)
+
+
 def train_in(directory: Path, recipe: ReaderRecipe) -> dict[str, float]:
     directory.mkdir(exist_ok=True)
     return train_reader(ReaderRun(recipe, directory), silent)
@@ -130,18 +144,7 @@ def test_the_transformer_network_trains_and_frozen_inputs_serve_the_recurrent_on
     assert (tiny_world / "frozen" / "frozen-train").is_dir()
     assert run.texts.paragraph(0).frozen is not None
     assert run.loss(run.batch(0, 0, (0, 1)))[0].item() == pytest.approx(fresh, abs=1e-2)  # float16
-    joined = replace(
-        recipe,
-        reader=replace(
-            recipe.reader,
-            network="transformer",
-            dim=32,
-            word_vectors=False,
-            characters=CharacterConfig(filters=0),
-            contextual=replace(bert, layers=1, tuned=1),
-        ),
-    )
-    summary = train_in(tiny_world / "joined", joined)
+    summary = train_in(tiny_world / "joined", joined_recipe(replace(bert, layers=1, tuned=1)))
     assert {"answer_em", "support_f1", "joint_f1"} <= summary.keys()
     assert not (tiny_world / "joined" / "frozen-train").exists()
     assert load_reader(tiny_world / "joined" / "best").reader.joins
@@ -177,6 +180,46 @@ def test_a_run_may_start_from_a_model_that_was_trained_before(tiny_world: Path) 
     other = replace(again, reader=replace(recipe.reader, hidden=recipe.reader.hidden + 1))
     with pytest.raises(ConfigError, match="do not fit"):
         ReaderRun(other, tiny_world / "fourth")
+
+
+def test_a_run_that_tunes_more_layers_may_start_from_one_that_tuned_fewer(
+    tiny_world: Path,
+) -> None:
+    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=1)
+    few = joined_recipe(bert)
+    train_in(tiny_world / "few", few)
+    best = tiny_world / "few" / "best"
+    more = replace(joined_recipe(replace(bert, tuned=2)), run=replace(few.run, start=str(best)))
+    own = trained_weights(ReaderRun(more, tiny_world / "more").network)
+    weights = load_file(best / "weights.safetensors")
+    assert weights.keys() < own.keys()
+    assert all(torch.equal(own[name], weights[name]) for name in weights)
+
+
+def test_one_hop_questions_read_excerpts_in_batches_with_the_others(tiny_world: Path) -> None:
+    text = "Seals live here. The light was lit in 1871. Boats come in summer."
+    asked = {"id": "s", "question": "When was the light lit?",
+             "answers": [{"text": "1871", "answer_start": 38}]}  # fmt: skip
+    article = {"title": "Skerry Light", "paragraphs": [{"context": text, "qas": [asked]}]}
+    (tiny_world / "squad.json").write_text(json.dumps({"data": [article]}))
+    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=1)
+    recipe = joined_recipe(bert)
+    data = replace(
+        recipe.data,
+        train=("train.json", "squad.json"),
+        excerpt=8,
+        wrong_paragraphs=0,
+        weights=replace(recipe.data.weights, squad=1.0),
+    )
+    run = ReaderRun(replace(recipe, data=data), tiny_world / "run")
+    last = len(run.data.questions) - 1
+    batch = run.batch(0, 0, (0, last))
+    (own,) = [sample for sample in batch.samples if sample.question == last]
+    assert [run.data.paragraphs[row].text for row in own.paragraphs] == [
+        "The light was lit in 1871. "
+    ]
+    assert run.mixes_lengths
+    assert not ReaderRun(short(tiny_recipe(), epochs=1), tiny_world / "apart").mixes_lengths
 
 
 def test_retrieved_chains_are_read_in_training(tiny_world: Path) -> None:
@@ -249,4 +292,5 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
     assert names == {"paper-reader-hotpot", "paper-reader-squad", "tiny-reader"} | {
         "small-reader",
         "small-reader-2",
+        "small-reader-3",
     }

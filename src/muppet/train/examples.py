@@ -161,9 +161,11 @@ def draw_epoch(
     weights: Mapping[str, float],
     rng: np.random.Generator,
     questions_per_batch: int,
+    pool_batches: int = POOL_BATCHES,
 ) -> list[tuple[int, ...]]:
     """Batches of question numbers: similar lengths in a batch, otherwise in random order.
 
+    Similar among those of so many batches; of one, all lengths meet in a batch.
     A dataset of weight 1 gives each question once, of weight 0.5 a random half of them, of
     weight 2 each twice, but never twice in one batch.
     """
@@ -176,7 +178,11 @@ def draw_epoch(
         drawn = np.resize(rng.permutation(own), total)  # over and over in the same order, so
         for part, some in zip(parts, np.array_split(drawn, max(rounds, 1)), strict=False):
             part += some.tolist()  # no question is twice in a part: it has at most len(own)
-    batches = [batch for part in parts for batch in _bucketed(part, data, rng, questions_per_batch)]
+    batches = [
+        batch
+        for part in parts
+        for batch in _bucketed(part, data, rng, questions_per_batch, pool_batches)
+    ]
     return [batches[place] for place in rng.permutation(len(batches)).tolist()]
 
 
@@ -305,11 +311,15 @@ def _numbers_by_dataset(data: TrainingData) -> dict[str, list[int]]:
 
 
 def _bucketed(
-    numbers: list[int], data: TrainingData, rng: np.random.Generator, questions_per_batch: int
+    numbers: list[int],
+    data: TrainingData,
+    rng: np.random.Generator,
+    questions_per_batch: int,
+    pool_batches: int,
 ) -> list[tuple[int, ...]]:
     """Random pools, each sorted by length and cut into batches."""
     shuffled = rng.permutation(numbers).tolist()
-    pool_size = POOL_BATCHES * questions_per_batch
+    pool_size = pool_batches * questions_per_batch
     pools = (shuffled[first : first + pool_size] for first in range(0, len(shuffled), pool_size))
     ordered = [number for pool in pools for number in sorted(pool, key=lambda n: _length(n, data))]
     return [

@@ -25,6 +25,8 @@ from muppet.train.recipe import OptimiserConfig
 KIND = "training checkpoint"
 FORMAT = 1
 OPTIMISERS = ("adadelta", "adamw")
+PRETRAINED = "contextual.source"
+"""In the names of a tuned transformer's weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def make_optimiser(encoder: nn.Module, config: OptimiserConfig) -> torch.optim.O
     own: list[nn.Parameter] = []
     pretrained: list[nn.Parameter] = []
     for name, parameter in trained_parameters(encoder).items():
-        (pretrained if "contextual.source" in name else own).append(parameter)
+        (pretrained if PRETRAINED in name else own).append(parameter)
     groups = [{"params": own, "lr": config.rate}]
     if pretrained:
         groups.append({"params": pretrained, "lr": config.contextual_rate})

@@ -17,7 +17,8 @@ class ReaderDataConfig:
     `retrieved_share`, are chains that were found by retrieval, from the lines {"id", "chains":
     [[title, …], …]} of `retrieved`; of the others a share, `strangers`, hold no gold paragraph at
     all (checklist 26: none). A question of one hop gets `wrong_paragraphs` instead; below 0, as
-    many as there are wrong chains. An answer is right in every chain that holds it (checklist 24),
+    many as there are wrong chains; of its own paragraph it gets an `excerpt` of so many words
+    around the answer; 0, all of it. An answer is right in every chain that holds it (checklist 24),
     or, `answers_in` = "gold", in the gold chain alone: then the reader learns to tell it from
     others. On dev a question's gold chain is read beside `dev_chains` that hold distractors.
     """
@@ -32,6 +33,7 @@ class ReaderDataConfig:
     retrieved_share: float = 0.5
     wrong_chains: int = 2
     wrong_paragraphs: int = -1
+    excerpt: int = 0
     strangers: float = 0.0
     answers_in: str = "every"
     weights: WeightsConfig = field(default_factory=WeightsConfig)

@@ -28,9 +28,10 @@ from muppet.text.tokens import words
 from muppet.text.vectors import WordVectors, read_vectors
 from muppet.train.batches import Texts
 from muppet.train.data import read_training_data
-from muppet.train.examples import TrainingData, draw_epoch
+from muppet.train.examples import POOL_BATCHES, TrainingData, draw_epoch
 from muppet.train.frozen import FrozenInputs, StandIns, compute_frozen, seconds_to_compute
 from muppet.train.loop import (
+    PRETRAINED,
     Checkpoint,
     MovingAverage,
     Position,
@@ -116,6 +117,11 @@ class Run(Protocol[Samples]):
     def frozen(self) -> Frozen | None: ...
 
     @property
+    def mixes_lengths(self) -> bool:
+        """Whether a batch may hold texts of all lengths."""
+        return False
+
+    @property
     def settings(self) -> RunConfig:
         return self.plain.run
 
@@ -127,7 +133,8 @@ class Run(Protocol[Samples]):
         """The batches of an epoch, as question numbers; the same whenever they are asked for."""
         rng = np.random.default_rng([self.settings.seed, number])
         weights = dataset_weights(self.plain.data.weights)
-        return draw_epoch(self.data, weights, rng, self.settings.questions_per_batch)
+        pool = 1 if self.mixes_lengths else POOL_BATCHES
+        return draw_epoch(self.data, weights, rng, self.settings.questions_per_batch, pool)
 
     def plan(self) -> Plan:
         steps = len(self.epoch(0))
@@ -277,9 +284,12 @@ def begin_run(directory: Path, settings: object) -> None:
 
 
 def begin_with(network: nn.Module, start: str) -> None:
-    """Give a network the weights of a model that was trained before, if one is named."""
+    """Give a network the weights of a model that was trained before, if one is named; that may
+    have tuned fewer layers of its transformer."""
     if start:
-        load_weights(network, load_file(Path(start) / "weights.safetensors"))
+        pretrained = {n: w for n, w in trained_weights(network).items() if PRETRAINED in n}
+        trained = load_file(Path(start) / "weights.safetensors")
+        load_weights(network, pretrained | trained)
 
 
 def start_files(start: str) -> list[str]:

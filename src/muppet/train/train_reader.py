@@ -13,6 +13,7 @@ from muppet.domain import Progress
 from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.train.batches import Texts
+from muppet.train.excerpts import with_excerpts
 from muppet.train.negatives import squad_negatives
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
@@ -51,6 +52,8 @@ class ReaderRun(Run[ReaderBatch]):
         self.directory = directory
         self.made_from = _made_from(recipe)
         self.data, self.dev, self.left_out = load_data(recipe.data, recipe.reader.max_tokens)
+        if recipe.data.excerpt:
+            self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed)
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
         self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
         begin_with(self.model.reader, recipe.run.start)
@@ -74,6 +77,11 @@ class ReaderRun(Run[ReaderBatch]):
         if self.network.joins:
             return None
         return frozen_input(self.recipe.reader, self.network.embedding)
+
+    @property
+    def mixes_lengths(self) -> bool:
+        """Joined texts are sorted within a batch: there all benchmarks can meet in each."""
+        return self.network.joins
 
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> ReaderBatch:
         """A batch's chains: for each question the gold one and wrong ones (checklist 26)."""
@@ -105,7 +113,7 @@ class ReaderRun(Run[ReaderBatch]):
     def _wrong_chains(self) -> WrongChains:
         data = self.recipe.data
         negatives = {}
-        if data.weights.squad:
+        if data.weights.squad and data.wrong_paragraphs != 0:
             rng = np.random.default_rng(self.recipe.run.seed)
             negatives = article_negatives(self.data, squad_negatives(self.data, rng))
         return WrongChains(

@@ -1,0 +1,60 @@
+"""Excerpts around the answers of one-hop questions."""
+
+from dataclasses import replace
+
+import pytest
+
+from muppet.domain import Paragraph
+from muppet.text.tokens import words
+from muppet.train.examples import TrainingData, TrainingQuestion
+from muppet.train.excerpts import with_excerpts
+
+LIGHT = Paragraph(
+    "light",
+    "Skerry Light",
+    (
+        "The island has seals.",
+        " A storm of 1871 drowned nine men.",
+        " Skerry Light was first lit in 1871.",
+        " Its lens is of cut glass.",
+        " Boats come in summer.",
+    ),
+)
+ASKED = TrainingQuestion(
+    "q", "When was Skerry Light first lit?", "squad", (0,), (), is_ordered=False, answers=("1871",)
+)
+
+
+def cut(question: TrainingQuestion, longest: int, seed: int = 0) -> tuple[str, ...]:
+    data = with_excerpts(TrainingData((question,), (LIGHT,)), longest, seed)
+    (row,) = data.questions[0].gold
+    return data.paragraphs[row].sentences
+
+
+def test_of_the_sentences_with_the_answer_the_one_like_the_question_is_kept() -> None:
+    assert cut(ASKED, 1) == (" Skerry Light was first lit in 1871.",)
+
+
+@pytest.mark.parametrize("longest", [16, 18, 22])
+def test_neighbours_come_along_while_they_fit(longest: int) -> None:
+    kept = {cut(ASKED, longest, seed) for seed in range(20)}
+    for sentences in kept:
+        assert " Skerry Light was first lit in 1871." in sentences
+        assert "".join(sentences) in LIGHT.text  # side by side, in their order
+        assert sum(len(words(one)) for one in sentences) <= longest
+    assert len(kept) > 1  # now from before, now from behind
+    assert all(len(sentences) > 1 for sentences in kept)
+
+
+def test_what_fits_whole_stays_whole_and_so_does_what_no_sentence_answers() -> None:
+    assert cut(ASKED, 99) == LIGHT.sentences
+    across = replace(ASKED, answers=("men. Skerry Light",))
+    assert cut(across, 10) == LIGHT.sentences
+
+
+def test_questions_of_more_hops_and_marked_support_keep_their_paragraphs() -> None:
+    two = replace(ASKED, gold=(0, 1))
+    marked = replace(ASKED, support=((0, 2),))
+    other = replace(LIGHT, id="other")
+    data = with_excerpts(TrainingData((two, marked), (LIGHT, other)), 5, seed=0)
+    assert data == TrainingData((two, marked), (LIGHT, other))
