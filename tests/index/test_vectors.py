@@ -77,6 +77,29 @@ def test_a_search_is_the_best_sentences_of_the_gathered_rows(tmp_path: Path, dty
     assert vectors.search(NUMBERS, queries[:0])[1].shape == (0, len(NUMBERS))
 
 
+def kilobytes_mapped(path: Path) -> int:
+    """How much of a mapped file is in our memory."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    first = next(place for place, line in enumerate(lines) if line.endswith(str(path)))
+    return next(int(line.split()[1]) for line in lines[first:] if line.startswith("Rss:"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells what is mapped")
+def test_pages_are_let_go_when_too_many_are_mapped_and_read_again(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = Vectors(directory)
+    rows = directory / vectors.commit.rows_file
+    query = vector("one")[None]
+    first = vectors.search(NUMBERS, query)
+    assert kilobytes_mapped(rows) > 0
+    monkeypatch.setattr(module, "MOST_MAPPED", 0)
+    again = vectors.search(NUMBERS, query)
+    assert kilobytes_mapped(rows) == 0
+    assert all(map(np.array_equal, first, again))
+    assert all(map(np.array_equal, first, vectors.search(NUMBERS, query)))
+
+
 def test_vectors_know_which_paragraphs_they_have(directory: Path) -> None:
     asked = [-(2**40), -1, 0, 2, *NUMBERS, 6, 100, 201, 2**40]
     assert Vectors(directory).has(asked).tolist() == [number in NUMBERS for number in asked]

@@ -25,6 +25,9 @@ from muppet.index.quantise import DTYPES, SCALE, Packed, inner_products, unpack
 Numbers = Sequence[int] | NDArray[np.int64]
 CHUNK = 65_536
 """Rows read at once by work that goes over all of them."""
+MOST_MAPPED = 512 * 1024**2
+"""Bytes of mapped files in our memory beyond which the rows' pages are let go."""
+_STATM = Path("/proc/self/statm")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +84,10 @@ class Vectors:
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The `best_sentences` of these paragraphs: (P,), (Q, D) -> (Q, P), (Q, P)"""
         places, starts = self._rows_of(np.asarray(numbers, dtype=np.int64))
-        return best_products(inner_products(queries, self._packed(places)), starts)
+        found = best_products(inner_products(queries, self._packed(places)), starts)
+        if _mapped_bytes() > MOST_MAPPED:  # the system keeps them for whoever asks next
+            self._advise("MADV_DONTNEED", 0, self.commit.rows)
+        return found
 
     def rows(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
         """Rows by where they stand in the file: (R,) -> (R, D)"""
@@ -163,6 +169,14 @@ def _open_newest(directory: Path) -> tuple[Commit, Table, dict[str, mmap.mmap | 
             commit = newer
         else:
             return commit, table, files
+
+
+def _mapped_bytes() -> int:
+    """How much of our memory is mapped files; 0 where the system does not tell."""
+    try:
+        return int(_STATM.read_bytes().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return 0
 
 
 def _mapped(path: Path, size: int) -> mmap.mmap | bytes:
