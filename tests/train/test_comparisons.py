@@ -1,0 +1,106 @@
+"""Comparison questions made from paragraphs: their facts, their answers, their evidence."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muppet.corpus.benchmarks import read_questions
+from muppet.domain import Paragraph
+from muppet.train.comparisons import facts_of, make_comparisons
+
+NATIONS = ("Norwegian", "Chilean", "Kenyan")
+WORKS = ("potter", "film director", "engineer")
+
+
+def told(title: str, *sentences: str) -> Paragraph:
+    return Paragraph(title, title, sentences)
+
+
+def person(number: int) -> Paragraph:
+    nation, work = NATIONS[number % 3], WORKS[number // 3 % 3]
+    lived = f"{1800 + number} – 4 May {1870 + 2 * number}"
+    return told(f"Person {number}x", f"Person {number}x ({lived}) was a {nation} {work}.")
+
+
+def film(number: int) -> Paragraph:
+    return told(
+        f"Kite {number}x (film)", f"Kite {number}x is a {1950 + number} Swedish drama film."
+    )
+
+
+def town(number: int) -> Paragraph:
+    people = f" The population was {1_000 + 7 * number:,} in 2011."
+    return told(f"Town {number}x", f"Town {number}x is a village in Norway.", people)
+
+
+WORLD = [make(number) for make in (person, film, town) for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "facts"),
+    [
+        ("Ada Holm (born 3 May 1901 in Bergen) is a Norwegian film director.",
+         {"born": 1901, "nation": "Norwegian", "kind": "film director"}),
+        ("Ada Holm (3 May 1901 – 1 June 1980) was a former Welsh potter and writer.",
+         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter"}),
+        ("Kite is a 1994 American comedy film directed by Ada Holm.",
+         {"year": 1994, "nation": "American", "kind": "comedy film"}),
+        ("Skerry College is a school, founded in March 1887.",
+         {"founded": 1887, "kind": "school"}),
+        ("Skerry is a village of Norway with a population of about 1,204 people.",
+         {"people": 1204, "kind": "village"}),
+        ("It rained.", {}),
+    ],
+)  # fmt: skip
+def test_an_opening_tells_years_numbers_nationality_and_kind(
+    sentence: str, facts: dict[str, Any]
+) -> None:
+    found = facts_of(told("T", sentence))
+    assert {name: fact.value for name, fact in found.items()} == facts
+
+
+def test_a_fact_knows_its_sentence_and_only_openings_say_what_a_thing_is() -> None:
+    found = facts_of(town(3))
+    assert (found["kind"].sentence, found["people"].sentence) == (0, 1)
+    assert "kind" not in facts_of(told("T", "It rained.", " T is a village."))
+
+
+def test_questions_are_answered_by_what_their_two_paragraphs_say() -> None:
+    made = make_comparisons(WORLD, 300, seed=4)
+    assert len(made) == 300
+    for one in made:
+        gold = {title: number for title, number in one["supporting_facts"]}
+        texts = {title: sentences for title, sentences in one["context"]}
+        assert len(gold) == 2 and len(texts) > 3
+        values = {title: facts_of(told(title, *texts[title])) for title in gold}
+        assert all(title.removesuffix(" (film)") in one["question"] for title in gold)
+        if "born" in one["question"] or "older" in one["question"]:
+            name = "born" if "Person" in one["question"] else "year"
+            first = min(gold, key=lambda title: values[title][name].value)
+            last = max(gold, key=lambda title: values[title][name].value)
+            right = last if "later" in one["question"] else first
+            assert one["answer"] == right.removesuffix(" (film)")
+        if "nationality?" in one["question"] and one["answer"] in {"yes", "no"}:
+            nations = {values[title]["nation"].value for title in gold}
+            assert (len(nations) == 1) == (one["answer"] == "yes")
+
+
+def test_yes_and_no_are_about_as_many_and_the_same_seed_makes_the_same_questions() -> None:
+    made = make_comparisons(WORLD, 300, seed=4)
+    counts = Counter(one["answer"] for one in made if one["answer"] in {"yes", "no"})
+    assert counts.total() > 60
+    assert 0.6 < counts["yes"] / counts["no"] < 1.7
+    assert made == make_comparisons(WORLD, 300, seed=4)
+    assert made != make_comparisons(WORLD, 300, seed=5)
+
+
+def test_they_are_read_like_a_benchmark_and_too_few_paragraphs_make_fewer(tmp_path: Path) -> None:
+    (tmp_path / "made.json").write_text(json.dumps(make_comparisons(WORLD, 20, seed=1)))
+    questions = read_questions(tmp_path / "made.json")
+    assert len(questions) == 20
+    assert all(len(one.gold.paragraphs) == 2 and one.gold.support for one in questions)
+    assert make_comparisons(WORLD[:3], 20, seed=1) == []
+    assert make_comparisons([], 20, seed=1) == []
