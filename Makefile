@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt --editable
 # bf16 kernels crash on some CPUs that advertise AMX; this keeps oneDNN away from them.
 export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
-.PHONY: help demo test check browser format lint types imports tests docs lock clean
+.PHONY: help demo test check browser format lint types imports tests docs site lock clean
 help:  ## print this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 10
 
@@ -36,21 +36,25 @@ imports: .venv/dev
 	$(BIN)/lint-imports --no-cache
 tests: test
 docs: .venv/dev
-	$(BIN)/python -m pytest -n 0 tests/house
+	$(BIN)/python -m pytest -n 0 tests/house tests/docs
+
+site: .venv/dev  ## build the documentation into site/, which works offline
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'Open site/index.html.'
 
 lock: .venv/dev  ## write the versions of this .venv into constraints.txt
 	$(BIN)/pip freeze --exclude-editable | grep -v '^muppet' | sed 's/+cpu$$//' > constraints.txt
 
-clean:  ## remove .venv and all caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+clean:  ## remove .venv, site/ and all caches
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
 .venv/runtime: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) '.[evaluate]'
+	$(PIP) '.[evaluate,serve]'
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) '.[all,evaluate,train,serve,mcp,adapters,dev]'
+	$(PIP) '.[all,evaluate,train,serve,mcp,adapters,docs,dev]'
 	@touch $@

@@ -1,37 +1,40 @@
-"""How good answers are when so many chains are read: the default of `read.chains` is chosen here.
+"""How good answers are when so many chains are read.
 
+    python experiments/chains_curve.py KB QUESTIONS --count 100 --out OUT        # to choose
     python experiments/chains_curve.py KB QUESTIONS --first 200 --out docs/figures/chains
 
 All 45 chains of a question are read once; then the answer is chosen among the first 1, 2, 4, … of
-them. Writes OUT.json and OUT.png.
+them. The default of `read.chains` is chosen on the first 100 questions of HotpotQA's dev, so what
+is shown is of others. Writes OUT.json and OUT.png.
 """
 
 import argparse
 import json
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
 
 from muppet.cli.progress import ProgressLine
-from muppet.config import ReadConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
-from muppet.evaluate.asking import Answered, predictions_of
+from muppet.domain import Result
+from muppet.evaluate.asking import answered, predictions_of
+from muppet.evaluate.finding import by_model
+from muppet.evaluate.reading import read_found
 from muppet.evaluate.report import score_predictions
 from muppet.knowledge.open import KnowledgeBase
 from muppet.pipeline import shipped_reader
-from muppet.read.answers import ChainRead, choose_answers, with_retrieval
 from muppet.read.reader import ChainReader
-from muppet.retrieve.retriever import Retriever, open_retriever
+from muppet.retrieve.retriever import open_retriever
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 COUNTS = (1, 2, 4, 8, 16, 32, 45)
-AT_ONCE = 8
 COLOURS = {"answer": "#0072b2", "support": "#009e73", "joint": "#d55e00"}
-Read = tuple[BenchmarkQuestion, list[ChainRead]]
 
 
 def main() -> None:
@@ -45,10 +48,15 @@ def main() -> None:
     asked = parser.parse_args()
     past = asked.first + asked.count if asked.count else None
     questions = read_questions(asked.questions)[asked.first : past]
+    progress = ProgressLine()
     with KnowledgeBase(asked.kb) as knowledge:
-        config = knowledge.config.read
-        found = read_all(open_retriever(knowledge), ChainReader(asked.reader, 2), questions, config)
-    curve = {count: scores(found, count, config) for count in COUNTS}
+        find = by_model(open_retriever(knowledge))
+        settings = {
+            count: replace(knowledge.config.read, chains=count, margin=math.inf) for count in COUNTS
+        }
+        found = read_found(find, ChainReader(asked.reader, 2), questions, settings, progress)
+    progress.close()
+    curve = {count: scores(questions, results) for count, results in found.items()}
     content = {"questions": len(questions), "f1_by_chains": curve}
     asked.out.with_suffix(".json").write_text(json.dumps(content) + "\n", encoding="utf-8")
     draw(curve, asked.out.with_suffix(".png"))
@@ -57,46 +65,11 @@ def main() -> None:
         sys.stdout.write(f"{count:>3} chains  {told}\n")
 
 
-def read_all(
-    retriever: Retriever,
-    reader: ChainReader,
-    questions: Sequence[BenchmarkQuestion],
-    config: ReadConfig,
-) -> list[Read]:
-    """Every question with all its chains, best first, as they were read."""
-    progress = ProgressLine()
-    found: list[Read] = []
-    for first in range(0, len(questions), AT_ONCE):
-        some = questions[first : first + AT_ONCE]
-        for asked, one in zip(
-            some, retriever.retrieve_many([each.question.text for each in some]), strict=True
-        ):
-            ranked = one.chains[: max(COUNTS)]
-            pairs = [
-                (one.question, [one.paragraphs[number] for number in each.chain.paragraphs])
-                for each in ranked
-            ]
-            read = [
-                with_retrieval(chain, each.score, each.chain.sentences, config)
-                for chain, each in zip(reader.read(pairs), ranked, strict=True)
-            ]
-            found.append((asked, read))
-        progress("reading", len(found), len(questions))
-    progress.close()
-    return found
-
-
-def scores(found: Sequence[Read], count: int, config: ReadConfig) -> dict[str, float]:
-    """F1 of answers, support and both, in per cent, if so many chains are read."""
-    items = [
-        Answered(
-            asked,
-            choose_answers(read[:count], config),
-            {one.id: one.title for chain in read[:count] for one in chain.paragraphs},
-        )
-        for asked, read in found
-    ]
-    report = score_predictions(predictions_of(items), [asked for asked, _ in found])
+def scores(
+    questions: Sequence[BenchmarkQuestion], results: Mapping[str, Result]
+) -> dict[str, float]:
+    """F1 of answers, support and both, in per cent."""
+    report = score_predictions(predictions_of(answered(questions, results)), questions)
     return {name: 100 * part["f1"] for name, part in report.answer_parts().items()}
 
 

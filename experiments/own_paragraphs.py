@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from muppet.corpus.benchmarks import read_questions
-from muppet.evaluate.report import bootstrap_interval
+from muppet.evaluate.bootstrap import mean_of
 from muppet.knowledge.open import KnowledgeBase
 from muppet.nn.model import load_model
 from muppet.train.batches import Texts
@@ -84,12 +84,12 @@ def encoder_pairs(directory: Path, questions: Path) -> Verdicts:
 def _shares(verdicts: Verdicts, ids: list[str], kinds: Mapping[str, str]) -> dict[str, object]:
     """Overall with its 95 % interval, and by type."""
     right = {id_: verdicts.get(id_, False) for id_ in ids}
-    low, high = bootstrap_interval([float(value) for value in right.values()], seed=0)
+    overall = mean_of(list(right.values()))
     by_kind = {
         kind: float(np.mean([value for id_, value in right.items() if kinds[id_] == kind]))
         for kind in ("bridge", "comparison")
     }
-    return {"overall": float(np.mean(list(right.values()))), "low": low, "high": high} | by_kind
+    return {"overall": overall.value, "low": overall.low, "high": overall.high} | by_kind
 
 
 def _line(row: dict[str, object]) -> str:

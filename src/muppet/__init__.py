@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from muppet.config import Config
-    from muppet.domain import Answer, Chain, Document, Hop, Paragraph, Result, SentenceRef
+    from muppet.domain import Answer, Chain, Document, Found, Hop, Paragraph, Result, SentenceRef
     from muppet.errors import MuppetError
-    from muppet.facade.knowledge import Found, Knowledge, encode, index, open
+    from muppet.facade.knowledge import Knowledge, encode, index, open
     from muppet.facade.training import train_encoder, train_reader
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __all__ = [
     "Answer",
     "Chain",
@@ -42,9 +42,9 @@ __all__ = [
 
 _WHERE = {
     "config": ("Config",),
-    "domain": ("Answer", "Chain", "Document", "Hop", "Paragraph", "Result", "SentenceRef"),
+    "domain": ("Answer", "Chain", "Document", "Found", "Hop", "Paragraph", "Result", "SentenceRef"),
     "errors": ("MuppetError",),
-    "facade.knowledge": ("Found", "Knowledge", "encode", "index", "open"),
+    "facade.knowledge": ("Knowledge", "encode", "index", "open"),
     "facade.training": ("train_encoder", "train_reader"),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}

@@ -16,6 +16,9 @@ from muppet.errors import ConfigError
 
 Settings = TypeVar("Settings")
 POOLS = ("question", "requery", "all")
+HEAVIEST = 1_000_000
+"""No weight is more: beyond that, sums with it lose what else they add up."""
+LARGEST = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Bm25Config:
     stem: bool = True
 
     def __post_init__(self) -> None:
-        require_at_least("bm25.title_boost", self.title_boost, 0)
+        require_between("bm25.title_boost", self.title_boost, 0, HEAVIEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class TfidfConfig:
     title: bool = True
 
     def __post_init__(self) -> None:
-        require_at_least("tfidf.buckets", self.buckets, 1)
-        require_at_least("tfidf.ngrams", self.ngrams, 1)
+        require_between("tfidf.buckets", self.buckets, 1, 2**28)
+        require_between("tfidf.ngrams", self.ngrams, 1, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,9 @@ class RetrieveConfig:
     paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
     those of question and chain, `all` searches the whole knowledge source. `ranking` is the
     model's, or the one of the released code. A hop's log probability loses up to
-    `lexical_weight`, as far as its words match less than the best of its pool: ours, 0 in the
-    paper. The paper's own are narrow = [32, 512] and pools = ["question"].
+    `lexical_weight`, as far as its words match less than the best of its pool, and a chain goes on
+    only within `margin` of the best: ours; in the paper 0 and inf. The paper's own are narrow =
+    [32, 512] and pools = ["question"].
     """
 
     engine: str = "bm25"
@@ -74,6 +78,7 @@ class RetrieveConfig:
     pools: tuple[str, ...] = ("question", "requery")
     lexical_weight: float = 1.0
     widths: tuple[int, ...] = (8,)
+    margin: float = 1.25
     keep: int = 45
     ranking: str = "model"
 
@@ -90,6 +95,7 @@ class RetrieveConfig:
                 "retrieve.pools cannot begin with requery: before the first hop there is no "
                 "paragraph to ask again with. Begin with question or all."
             )
+        require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,28 +204,35 @@ def _spells(config: TextConfig) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
-    """How answers are chosen (checklist 27): the best `chains` are read, and a span has at most
-    `longest` tokens.
+    """How answers are chosen (checklist 27): the best `chains` are read, those that score within
+    `margin` of the best one, and a span has at most `longest` tokens.
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
     with a probability of at least `support` are support; `match_weight` is added to the log odds of
-    those that retrieval found their paragraphs by. The paper's own are longest = 8, merge = "best",
-    chain_weight = match_weight = 0 and support = 0.5; ours were chosen on dev (docs/log.md).
+    those that retrieval found their paragraphs by. The paper's own are margin = inf, longest = 8,
+    merge = "best", chain_weight = match_weight = 0 and support = 0.5; ours were chosen on dev
+    (docs/log.md).
     """
 
-    chains: int = 4
+    chains: int = 8
+    margin: float = 0.5
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
     chain_weight: float = 3.0
-    match_weight: float = 2.0
-    support: float = 0.4
+    match_weight: float = 3.0
+    support: float = 0.6
 
     def __post_init__(self) -> None:
         require_at_least("read.chains", self.chains, 1)
         require_at_least("read.longest", self.longest, 1)
         require_at_least("read.answers", self.answers, 1)
+        require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
+        require_between("read.match_weight", self.match_weight, 0, HEAVIEST)
+        require_between("read.support", self.support, 0, 1)
+        if not self.margin >= 0:
+            raise ConfigError(f"read.margin must be at least 0, not {self.margin}.")
         if self.merge not in ("best", "sum"):
             raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")
 
@@ -248,7 +261,7 @@ def load_settings(kind: type[Settings], path: Path) -> Settings:
         raise ConfigError(f"There is no config file {path}.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOML, UTF-8, a number of 5,000 digits
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
     return from_table(kind, table)
 
@@ -281,6 +294,11 @@ def require_at_least(name: str, value: float, least: float) -> None:
         raise ConfigError(f"{name} must be at least {least}, not {value}.")
 
 
+def require_between(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise ConfigError(f"{name} must be from {least:,} to {most:,}, not {value}.")
+
+
 def _suggest(key: str, known: list[str]) -> str:
     close = [name for name in known if name.startswith(key) or key.startswith(name)]
     close += difflib.get_close_matches(key, known, n=1, cutoff=0.5)
@@ -308,6 +326,8 @@ def _plain(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 (values of
     if not any(type(value) is kind for kind in allowed):
         names = " or ".join(kind.__name__ for kind in allowed)
         raise ConfigError(f"{where} must be {names}, not {value!r}.")
+    if type(value) is int and abs(value) >= LARGEST:
+        raise ConfigError(f"{where} cannot be {value}: that is too large a number.")
     return value
 
 

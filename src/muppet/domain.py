@@ -1,7 +1,7 @@
 """The words of the project as types: frozen, and with no behaviour that needs a model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -149,11 +149,32 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The chains of a question, best first, and what they were ranked by.
+
+    `paragraphs` are those of the chains, by their numbers; `ranks` say where a paragraph stands
+    for the plain question; `seconds` what each stage took.
+    """
+
+    question: str
+    chains: tuple[Chain, ...]
+    scores: tuple[float, ...]
+    paragraphs: Mapping[int, Paragraph]
+    ranks: Mapping[int, int]
+    seconds: Mapping[str, float]
+
+    def paragraphs_of(self, chain: Chain) -> list[Paragraph]:
+        """The paragraphs of a chain, hop by hop."""
+        return [self.paragraphs[number] for number in chain.paragraphs]
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """All that was found for a question, best first.
 
     Unless it `is_known`, the best answer is no more than a guess: most likely the documents do not
-    hold it. `paragraphs` are those of the chains, by their numbers; `seconds` each stage took.
+    hold it. `paragraphs` are those of the chains, by their numbers; `seconds` each stage took;
+    `ranks` say where a paragraph stands for the plain question.
     """
 
     question: str
@@ -162,6 +183,7 @@ class Result:
     chains: tuple[Chain, ...]
     paragraphs: Mapping[int, Paragraph]
     seconds: Mapping[str, float]
+    ranks: Mapping[int, int] = field(default_factory=dict)
 
     def chain_of(self, answer: Answer) -> Chain:
         """The chain that an answer was read in."""

@@ -55,10 +55,7 @@ class Tools:
         """
         with _in_words():
             found = self._kb.search(question, chains=chains, hops=hops)
-        content = search_to_json(
-            found.question, found.chains, found.paragraphs, found.ranks, found.seconds, found.scores
-        )
-        return ChainsFound.model_validate(content)
+        return ChainsFound.model_validate(search_to_json(found))
 
     def ask(self, question: Question, answers: Answers = 3, hops: Hops = None) -> ResultFound:
         """Answer a question from the documents, with the chain of evidence.
@@ -69,9 +66,8 @@ class Tools:
         """
         with _in_words():
             result = self._kb.ask(question, hops=hops)
-            ranks = self._kb.ranks(question)
         best = replace(result, answers=result.answers[:answers])
-        return ResultFound.model_validate(result_to_json(best, ranks, chains=0))
+        return ResultFound.model_validate(result_to_json(best, chains=0))
 
     def read(self, paragraph: ParagraphId) -> ParagraphFound:
         """Read a paragraph whole, by its id: its sentences, and where it stands in its document."""

@@ -10,7 +10,7 @@ from typing import Self
 from muppet.config import Config, ReadConfig
 from muppet.domain import Answer, Progress, Result, silent
 from muppet.knowledge.open import KnowledgeBase
-from muppet.read.answers import choose_answers, with_retrieval
+from muppet.read.answers import choose_answers, with_retrieval, worth_reading
 from muppet.read.reader import ChainReader
 from muppet.retrieve.retriever import Retrieved, Retriever, Watch, open_retriever, unwatched
 from muppet.text.questions import question_from
@@ -54,16 +54,11 @@ class Muppet:
     def _ask(
         self, questions: Sequence[str], hidden: Mapping[str, AbstractSet[int]], watch: Watch
     ) -> list[Result]:
-        began = time.perf_counter()
         found = self.retriever.retrieve_many(questions, hidden, watch)
-        retrieved = time.perf_counter()
         watch("reading", {})
+        began = time.perf_counter()
         answers = self._read(found)
-        read = time.perf_counter()
-        seconds = {
-            "retrieve": (retrieved - began) / len(questions),
-            "read": (read - retrieved) / len(questions),
-        }
+        seconds = (time.perf_counter() - began) / len(questions)
         return [
             Result(
                 question=one.question,
@@ -71,24 +66,28 @@ class Muppet:
                 is_known=bool(own) and own[0].probability >= self.reader.threshold,
                 chains=tuple(ranked.chain for ranked in one.chains),
                 paragraphs=one.paragraphs,
-                seconds=seconds,
+                seconds={"retrieve": one.seconds, "read": seconds},
+                ranks=one.ranks,
             )
             for one, own in zip(found, answers, strict=True)
         ]
 
     def _read(self, found: Sequence[Retrieved]) -> list[list[Answer]]:
         """The best chains of all questions are read in one go, and then judged each by itself."""
+        counts = [
+            worth_reading([ranked.score for ranked in one.chains], self.config) for one in found
+        ]
         pairs = [
             (one.question, [one.paragraphs[number] for number in ranked.chain.paragraphs])
-            for one in found
-            for ranked in one.chains[: self.config.chains]
+            for one, count in zip(found, counts, strict=True)
+            for ranked in one.chains[:count]
         ]
         read = iter(self.reader.read(pairs))
         answers = []
-        for one in found:
+        for one, count in zip(found, counts, strict=True):
             chains = [
                 with_retrieval(next(read), ranked.score, ranked.chain.sentences, self.config)
-                for ranked in one.chains[: self.config.chains]
+                for ranked in one.chains[:count]
             ]
             answers.append(self.reader.calibrated(choose_answers(chains, self.config)))
         return answers
@@ -115,13 +114,27 @@ def open_muppet(
     """A knowledge base with the encoder it was made with and a reader, ours if none is named."""
     knowledge = KnowledgeBase(directory)
     try:
-        settings = config or knowledge.config
-        retriever = open_retriever(knowledge, model, settings.retrieve, progress)
-        chain_reader = ChainReader(reader or shipped_reader(), threads)
+        return equip(
+            knowledge, config=config, model=model, reader=reader, threads=threads, progress=progress
+        )
     except BaseException:
         knowledge.close()
         raise
-    return Muppet(retriever, chain_reader, settings.read)
+
+
+def equip(
+    knowledge: KnowledgeBase,
+    *,
+    config: Config | None = None,
+    model: Path | None = None,
+    reader: Path | None = None,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> Muppet:
+    """The same for a knowledge base that is open already."""
+    settings = config or knowledge.config
+    retriever = open_retriever(knowledge, model, settings.retrieve, progress)
+    return Muppet(retriever, ChainReader(reader or shipped_reader(), threads), settings.read)
 
 
 def shipped_reader() -> Path:

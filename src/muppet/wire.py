@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from muppet.domain import Answer, Chain, Paragraph, Result
+from muppet.domain import Answer, Chain, Found, Paragraph, Result
 
 Json = dict[str, Any]
 
@@ -27,40 +27,32 @@ def chain_to_json(
     ]
 
 
-def search_to_json(
-    question: str,
-    chains: Sequence[Chain],
-    paragraphs: Mapping[int, Paragraph],
-    ranks: Mapping[int, int],
-    seconds: Mapping[str, float],
-    scores: Sequence[float] | None = None,
-) -> Json:
+def search_to_json(found: Found) -> Json:
     """What `search --json` prints; `scores` are what the chains were ranked by."""
-    content: Json = {
-        "question": question,
-        "chains": [chain_to_json(chain, paragraphs, ranks) for chain in chains],
-        "seconds": dict(seconds),
+    return {
+        "question": found.question,
+        "chains": [chain_to_json(one, found.paragraphs, found.ranks) for one in found.chains],
+        "seconds": dict(found.seconds),
+        "scores": list(found.scores),
     }
-    if scores is not None:
-        content["scores"] = list(scores)
-    return content
 
 
-def result_to_json(result: Result, ranks: Mapping[int, int], chains: int = 5) -> Json:
+def result_to_json(result: Result, chains: int = 5) -> Json:
     """What `ask --json` prints: the answers, best first, each with its chain and its support, and
     so many of all chains."""
     return {
         "question": result.question,
         "is_known": result.is_known,
-        "answers": [_answer_to_json(answer, result, ranks) for answer in result.answers],
+        "answers": [_answer_to_json(answer, result) for answer in result.answers],
         "chains": [
-            chain_to_json(chain, result.paragraphs, ranks) for chain in result.chains[:chains]
+            chain_to_json(chain, result.paragraphs, result.ranks)
+            for chain in result.chains[:chains]
         ],
         "seconds": dict(result.seconds),
     }
 
 
-def _answer_to_json(answer: Answer, result: Result, ranks: Mapping[int, int]) -> Json:
+def _answer_to_json(answer: Answer, result: Result) -> Json:
     chain = result.chain_of(answer)
     by_id = {result.paragraphs[n].id: result.paragraphs[n] for n in chain.paragraphs}
     return {
@@ -77,7 +69,7 @@ def _answer_to_json(answer: Answer, result: Result, ranks: Mapping[int, int]) ->
             }
             for one in answer.support
         ],
-        "chain": chain_to_json(chain, result.paragraphs, ranks),
+        "chain": chain_to_json(chain, result.paragraphs, result.ranks),
     }
 
 

@@ -32,13 +32,23 @@ class Outcome:
 
 def muppet(*arguments: object, stdin: bytes = b"") -> Outcome:
     """Run a command through its entry point; a bug's exception comes out and fails the test."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = _stream("strict"), _stream("backslashreplace")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["muppet", *map(str, arguments)])
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         with pytest.raises(SystemExit) as leaving:
             run()
-    return Outcome(int(leaving.value.code or 0), out.getvalue(), err.getvalue())
+    return Outcome(int(leaving.value.code or 0), *(_written(stream) for stream in (out, err)))
+
+
+def _stream(errors: str) -> io.TextIOWrapper:
+    """As Python opens standard output and error: only the latter takes every string there is."""
+    return io.TextIOWrapper(io.BytesIO(), "utf-8", errors, write_through=True)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode()
 
 
 def muppet_process(

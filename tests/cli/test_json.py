@@ -120,7 +120,7 @@ def test_evaluate_writes_a_page(tmp_path: Path, questions: Path) -> None:
 def test_evaluate_without_vectors_says_how_to_make_them(tmp_path: Path, questions: Path) -> None:
     outcome = muppet("evaluate", make_zoo(tmp_path), questions)
     assert outcome.code == 2
-    assert "Make them with `muppet encode" in outcome.err
+    assert "Make it ready with `muppet encode" in outcome.err
 
 
 def test_score_prints_the_benchmark_s_numbers(tmp_path: Path, questions: Path) -> None:

@@ -176,6 +176,18 @@ def test_int8_keeps_the_directions(tmp_path: Path) -> None:
         assert ((before * after).sum(axis=1) > 0.98).all()
 
 
+def test_float16_weights_take_less_room_and_give_the_same_vectors(tmp_path: Path) -> None:
+    model = make_model("transformer", tmp_path / "bert")
+    export_model(tmp_path / "fp32", model, {})
+    export_model(tmp_path / "half", model, {}, half=True)
+    large, small = ((tmp_path / name / "text.onnx").stat().st_size for name in ("fp32", "half"))
+    assert small < 0.9 * large
+    exact, rounded = (TextEncoder(tmp_path / name) for name in ("fp32", "half"))
+    pairs = zip(exact.sentences(PARAGRAPHS[:3]), rounded.sentences(PARAGRAPHS[:3]), strict=True)
+    for before, after in pairs:
+        np.testing.assert_allclose(after, before, atol=2e-3)
+
+
 def test_a_lost_or_damaged_file_is_named(tmp_path: Path) -> None:
     model = make_model("one hop", tmp_path / "bert")
     export_model(tmp_path / "model", model, {})

@@ -6,19 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muppet.config import ReadConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold
 from muppet.domain import Answer, Chain, Document, Hop, Paragraph, Question, Result, SentenceRef
-from muppet.encode.encoder import TextEncoder
 from muppet.errors import QuestionError
 from muppet.evaluate.asking import (
     answered,
     ask_all,
     evaluate_results,
-    own_chains,
     predictions_of,
-    rank_own,
-    read_own,
 )
 from muppet.evaluate.calibration import Judged, calibrate, judge, trust
 from muppet.evaluate.mistakes import SecondHop, find_mistakes, second_hop
@@ -26,8 +21,6 @@ from muppet.evaluate.page import write_page
 from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import index_documents
 from muppet.read.calibrate import Calibration
-from muppet.read.reader import ChainReader
-from random_model import write_model, write_reader
 
 NAMES = ("Whale", "Station", "Captain", "Ship")
 PARAGRAPHS = {
@@ -96,18 +89,6 @@ def test_a_question_without_an_answer_is_a_missing_prediction() -> None:
     assert predictions.answers == {}
 
 
-def test_in_the_distractor_setting_all_pairs_are_read_and_in_squad_s_the_own_paragraph(
-    tmp_path: Path,
-) -> None:
-    assert len(own_chains(ASKED[0])) == 6
-    one = question(3, (2,), "station")
-    assert own_chains(one) == [(PARAGRAPHS[2],)]
-    reader = ChainReader(write_reader(tmp_path / "reader"))
-    found = read_own(reader, [*ASKED, one], ReadConfig(answers=2))
-    assert [len(item.answers) for item in found] == [2, 2, 2]
-    assert {answer.chain for answer in found[2].answers} == {("id-Station",)}
-
-
 def test_judged_twice_once_with_the_gold_paragraphs_hidden(knowledge: KnowledgeBase) -> None:
     seen: list[dict[str, set[int]]] = []
 
@@ -170,23 +151,3 @@ def test_the_second_hop_helped_where_the_question_alone_does_not_find_it_all(
     page = write_page(tmp_path, "T", {}, {}, mistakes, helped).read_text(encoding="utf-8")
     assert "50.0% are found by hops alone" in page
     assert page.count("<details>") == len(mistakes) == 1
-
-
-def test_with_an_encoder_only_the_pairs_it_believes_in_are_read(tmp_path: Path) -> None:
-    encoder = TextEncoder(write_model(tmp_path / "encoder"))
-    ranked = rank_own(encoder, ASKED[0])
-    assert len({frozenset(chain) for _, chain in ranked}) == len(ranked) == 6
-    assert [score for score, _ in ranked] == sorted((score for score, _ in ranked), reverse=True)
-    score, (first, second) = ranked[0]
-    text, hops = ASKED[0].question.text, []
-    for asked, paragraph in (
-        (encoder.ask([text]), first),
-        (encoder.ask_after([text], [[first]]), second),
-    ):
-        (rows,) = encoder.sentences([paragraph])
-        logit = max(float(row @ asked.search[0]) for row in rows) + float(asked.offset[0])
-        hops.append(-float(np.log1p(np.exp(-logit))))
-    assert score == pytest.approx(sum(hops), rel=1e-4)
-    reader = ChainReader(write_reader(tmp_path / "reader"))
-    (found,) = read_own(reader, ASKED[:1], ReadConfig(chains=1, answers=3), encoder=encoder)
-    assert {answer.chain for answer in found.answers} == {(first.id, second.id)}

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold
@@ -14,7 +13,6 @@ from muppet.evaluate.chains import CUTOFFS, score_ranking
 from muppet.evaluate.report import (
     Predictions,
     Report,
-    bootstrap_interval,
     format_table,
     read_predictions,
     score_predictions,
@@ -189,22 +187,6 @@ def test_single_questions_keep_the_order_of_the_gold() -> None:
         ("q3", "bridge"),
     ]
     assert scores[2].answer == PERFECT
-
-
-def test_the_bootstrap_interval_is_that_of_the_normal_law_for_many_values() -> None:
-    values = [0.0, 1.0] * 500  # the mean's standard deviation is 0.5 / sqrt(1000)
-    low, high = bootstrap_interval(values, seed=7)
-    assert low == pytest.approx(0.5 - 1.96 * 0.5 / np.sqrt(1000), abs=0.005)
-    assert high == pytest.approx(0.5 + 1.96 * 0.5 / np.sqrt(1000), abs=0.005)
-
-
-def test_the_bootstrap_interval_depends_on_nothing_but_the_seed() -> None:
-    values = [0.1, 0.5, 0.9, 0.2]
-    assert bootstrap_interval(values, seed=1) == bootstrap_interval(values, seed=1)
-    assert bootstrap_interval(values, seed=1, draws=50) != bootstrap_interval(
-        values, seed=2, draws=50
-    )
-    assert bootstrap_interval([0.5, 0.5], seed=1) == (0.5, 0.5)
 
 
 def test_the_table_shows_each_section_with_a_row_for_each_system() -> None:

@@ -1,11 +1,12 @@
 """Running `index` again adds what is new, replaces what changed, and leaves the rest alone."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from muppet.config import Config, CorpusConfig
+from muppet.config import Config, CorpusConfig, ReadConfig
 from muppet.corpus.sources import Sources
 from muppet.domain import Document
 from muppet.errors import CorpusError
@@ -139,6 +140,17 @@ def test_settings_of_the_first_run_hold_for_all(tmp_path: Path) -> None:
     with KnowledgeBase(kb) as base:
         assert base.config == config
         assert base.store.paragraph("elk#2") is not None
+
+
+def test_how_it_is_asked_is_kept_only_where_somebody_chose_it(tmp_path: Path) -> None:
+    kb = tmp_path / "kb"
+    chosen = Config(corpus=CorpusConfig(min_words=1), read=ReadConfig(chains=2))
+    index_documents(kb, [document("owl", "Owls hoot.")], config=chosen)
+    kept = json.loads((kb / "manifest.json").read_text())["config"]
+    assert kept["corpus"]["max_words"] == CorpusConfig().max_words
+    assert (kept["retrieve"], kept["read"]) == ({}, {"chains": 2})
+    with KnowledgeBase(kb) as base:
+        assert base.config == chosen
 
 
 def test_the_indexes_of_old_revisions_go(tmp_path: Path) -> None:

@@ -189,6 +189,18 @@ def test_int8_keeps_most_of_what_is_said(tmp_path: Path) -> None:
     assert np.corrcoef(before, after)[0, 1] > 0.95
 
 
+def test_float16_weights_take_less_room_and_say_the_same(tmp_path: Path) -> None:
+    model = make_model("transformer", tmp_path / "bert")
+    export_reader(tmp_path / "fp32", model, {})
+    export_reader(tmp_path / "half", model, {}, half=True)
+    large, small = ((tmp_path / name / "read.onnx").stat().st_size for name in ("fp32", "half"))
+    assert small < 0.9 * large
+    exact, rounded = (ChainReader(tmp_path / name).read(PAIRS) for name in ("fp32", "half"))
+    for before, after in zip(exact, rounded, strict=True):
+        np.testing.assert_allclose(after.logits.start, before.logits.start, atol=0.05)
+        np.testing.assert_allclose(after.logits.support, before.logits.support, atol=0.05)
+
+
 def test_a_lost_or_damaged_file_is_named(tmp_path: Path) -> None:
     export_reader(tmp_path / "model", make_model("recurrent", tmp_path / "bert"), {})
     whole = (tmp_path / "model" / "read.onnx").read_bytes()

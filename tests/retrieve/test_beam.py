@@ -57,6 +57,19 @@ def test_the_last_width_holds_for_all_further_hops() -> None:
     assert [len(prefixes) for prefixes in many.asked] == [1, 5, 3, 3]
 
 
+def test_only_chains_near_the_best_of_their_question_go_on_and_all_that_come_out_may_be_far() -> (
+    None
+):
+    many = Corpus(lambda q, _chain: {number: -(q + 1.0) * number for number in range(6)})
+    ranked = many.retrieve(2, BeamSettings(margin=2.0))
+    assert [len(prefixes) for prefixes in many.asked] == [2, 3 + 2]
+    assert {chain[0] for chain in numbers(ranked[0])} == {0, 1, 2}
+    assert min(one.score for one in ranked[0]) == -7.0
+    released = Corpus(many.found)
+    released.retrieve(2, BeamSettings(margin=2.0, ranking="released"))
+    assert len(released.asked[1]) == 12
+
+
 def test_all_prefixes_of_all_questions_are_asked_once_per_hop() -> None:
     tables: dict[tuple[int, Numbers], Scores] = {
         (0, ()): {1: -1.0, 2: -2.0},
@@ -181,12 +194,15 @@ def test_log_probabilities_are_finite_and_never_wrong_at_the_ends() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"hops": 0}, "retrieve.hops must be at least 1, or auto, not 0"),
-        ({"hops": "many"}, "retrieve.hops must be at least 1, or auto, not 'many'"),
+        ({"hops": 0}, "retrieve.hops must be from 1 to 4, or auto, not 0"),
+        ({"hops": 5}, "retrieve.hops must be from 1 to 4, or auto, not 5"),
+        ({"hops": "many"}, "retrieve.hops must be from 1 to 4, or auto, not 'many'"),
         ({"most_hops": 0}, "retrieve.most_hops must be from 1 to 4, not 0"),
         ({"most_hops": 5}, "retrieve.most_hops must be from 1 to 4, not 5"),
         ({"widths": []}, "retrieve.widths needs one width or more"),
         ({"widths": [8, 0]}, r"each at least 1, not \[8, 0\]"),
+        ({"margin": -1.0}, "retrieve.margin must be at least 0, not -1"),
+        ({"margin": math.nan}, "retrieve.margin must be at least 0, not nan"),
         ({"keep": 0}, "retrieve.keep must be at least 1, not 0"),
         ({"ranking": "best"}, "retrieve.ranking must be model or released, not 'best'"),
         ({"hops": "auto", "ranking": "released"}, "Set the number of hops, or set the ranking"),

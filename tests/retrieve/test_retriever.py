@@ -128,9 +128,20 @@ def test_the_whole_source_is_searched_without_words(knowledge: KnowledgeBase) ->
 
 def test_the_rank_for_the_plain_question_is_the_first_hop_s(knowledge: KnowledgeBase) -> None:
     retriever = open_retriever(knowledge, config=replace(PAPER, hops=1, narrow=(62,), keep=10))
-    ranks = retriever.ranks(QUESTIONS[0])
-    chains = retriever.retrieve(QUESTIONS[0]).chains
-    assert [ranks[one.chain.paragraphs[0]] for one in chains] == list(range(1, 11))
+    found = retriever.retrieve(QUESTIONS[0])
+    assert [found.ranks[one.chain.paragraphs[0]] for one in found.chains] == list(range(1, 11))
+
+
+def test_ranks_are_of_all_that_any_hop_narrows_to_and_each_question_s_own(
+    knowledge: KnowledgeBase,
+) -> None:
+    retriever = open_retriever(knowledge, config=replace(PAPER, narrow=(3, 40)))
+    for question, found in zip(QUESTIONS, retriever.retrieve_many(QUESTIONS), strict=True):
+        numbers = [hop.paragraph for hop in knowledge.narrow(question, 40)]
+        scores = probabilities(retriever, retriever.encoder.ask([question]), numbers)
+        best = sorted(numbers, key=lambda number: -scores[number])
+        assert sorted(found.ranks, key=lambda number: found.ranks[number]) == best
+        assert sorted(found.ranks.values()) == list(range(1, len(best) + 1))
 
 
 def test_auto_gives_chains_of_several_lengths_by_the_stop_head(knowledge: KnowledgeBase) -> None:

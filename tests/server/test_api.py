@@ -26,7 +26,7 @@ def told(client: TestClient, path: str, body: Any, status: int) -> str:  # noqa:
 
 def test_an_answer_is_what_the_command_line_prints(client: TestClient, muppet: Muppet) -> None:
     found = client.post("/api/ask", json={"question": f"  {QUESTIONS[0]}\n"}).json()
-    expected = result_to_json(muppet.ask(QUESTIONS[0]), muppet.retriever.ranks(QUESTIONS[0]))
+    expected = result_to_json(muppet.ask(QUESTIONS[0]))
     assert untimed(found) == untimed(json.loads(json.dumps(expected)))
     assert set(found["seconds"]) == {"retrieve", "read"}
 

@@ -5,7 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from muppet.facade.knowledge import Found, Knowledge
+from muppet.domain import Found
+from muppet.facade.knowledge import Knowledge
 from muppet.wire import chain_to_json
 
 

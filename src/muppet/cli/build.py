@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import config_option, kb_argument, model_option
 from muppet.config import load_config
 from muppet.corpus.sources import Sources
 from muppet.domain import Broken
@@ -22,7 +23,7 @@ SHOWN = 20
     "--into", "kb", required=True, type=click.Path(path_type=Path), help="The knowledge base."
 )
 @click.option("--skip-bad", is_flag=True, help="Report broken files and rows, and go on.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
+@config_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def index(
     sources: tuple[Path, ...], kb: Path, skip_bad: bool, config_file: Path | None, as_json: bool
@@ -61,7 +62,7 @@ def index(
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
+@kb_argument
 @click.argument("ids", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def remove(kb: Path, ids: tuple[str, ...], as_json: bool) -> None:
@@ -74,12 +75,8 @@ def remove(kb: Path, ids: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="An exported model [default: the KB's last, else ours].",
-)
+@kb_argument
+@model_option
 @click.option("--dtype", type=click.Choice(["int8", "float16", "float32"]), default="int8",
               show_default=True, help="How vectors are stored.")  # fmt: skip
 @click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 256))
@@ -109,7 +106,7 @@ def encode(
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
+@kb_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def compact(kb: Path, as_json: bool) -> None:
     """Drop the vectors of paragraphs that have been removed from KB."""

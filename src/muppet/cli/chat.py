@@ -10,8 +10,19 @@ from pathlib import Path
 
 import click
 
-from muppet.cli.ask import config_for
-from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import (
+    HOPS,
+    Hops,
+    chains_option,
+    config_option,
+    hops_from,
+    hops_option,
+    kb_argument,
+    model_option,
+    opened,
+    reader_option,
+    top_option,
+)
 from muppet.cli.show import (
     echo,
     heading,
@@ -23,33 +34,26 @@ from muppet.cli.show import (
 )
 from muppet.domain import Result
 from muppet.errors import MuppetError, QuestionError
-from muppet.pipeline import Muppet, open_muppet
-from muppet.retrieve.beam import AUTO, MOST_HOPS
+from muppet.pipeline import Muppet
 
 REMEMBERED = 1_000
 """Lines of history that are kept."""
 SHOWN_CHAINS = 5
-HOPS = [AUTO, *map(str, range(1, MOST_HOPS + 1))]
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.option("--hops", type=click.Choice(HOPS), help="How many paragraphs a chain has.")
-@click.option("--chains", type=click.IntRange(1, 1000), help="How many chains are read.")
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="An exported encoder [default: the KB's last, else ours].",
-)
-@click.option("--reader", type=click.Path(path_type=Path), help="An exported reader.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
-@click.option("--top", default=3, show_default=True, type=click.IntRange(1, 100),
-              help="How many answers are shown.")  # fmt: skip
+@kb_argument
+@hops_option
+@chains_option
+@model_option
+@reader_option
+@config_option
+@top_option
 @click.pass_context
 def chat(
     ctx: click.Context,
     kb: Path,
-    hops: str | None,
+    hops: Hops | None,
     chains: int | None,
     model: Path | None,
     reader: Path | None,
@@ -62,11 +66,16 @@ def chat(
     question up, Ctrl-D leaves. Lines may be piped in too: the exit code is then 2 if one of them
     was refused.
     """
-    config = config_for(kb, config_file, hops, chains, top)
-    progress = ProgressLine()
     is_live = sys.stdin.isatty() and sys.stdout.isatty()
-    with open_muppet(kb, config=config, model=model, reader=reader, progress=progress) as muppet:
-        progress.close()
+    with opened(
+        kb,
+        config_file=config_file,
+        hops=hops,
+        model=model,
+        reader=reader,
+        chains=chains,
+        top=top,
+    ) as muppet:
         talk = Talk(muppet, top)
         if is_live:
             count = muppet.knowledge.store.count_paragraphs()
@@ -97,7 +106,7 @@ class Talk:
         if not line.startswith("/"):
             result = self._muppet.ask(line)
             self._last = replace(result, answers=result.answers[: self._top])
-            show_answer(self._last, self._muppet.retriever.ranks(result.question))
+            show_answer(self._last)
             return
         name, _, rest = line.partition(" ")
         if name not in self._commands:
@@ -109,12 +118,11 @@ class Talk:
     def _why(self, _rest: str) -> None:
         result = self._asked()
         if not result.answers:
-            show_answer(result, {})
+            show_answer(result)
             return
         best = result.answers[0]
         chain = result.chain_of(best)
         paragraphs = [result.paragraphs[number] for number in chain.paragraphs]
-        ranks = self._muppet.retriever.ranks(result.question)
         titles = [one.title for one in paragraphs]
         for number, (hop, paragraph) in enumerate(zip(chain.hops, paragraphs, strict=True), 1):
             if number > 1:
@@ -122,7 +130,7 @@ class Talk:
                 encoder = self._muppet.retriever.encoder
                 show_attention(encoder, result.question, paragraphs[: number - 1])
             probability = f"  [{probability_of(hop):.2f}]"
-            echo(f"  {number}. {heading(paragraph, hop, ranks, probability)}", hanging=5)
+            echo(f"  {number}. {heading(paragraph, hop, result.ranks, probability)}", hanging=5)
             matched = hop.sentence or 0
             support = {one.index for one in best.support if one.paragraph == paragraph.id}
             for index in sorted({matched, *support}):
@@ -132,18 +140,17 @@ class Talk:
 
     def _chains(self, _rest: str) -> None:
         result = self._asked()
-        ranks = self._muppet.retriever.ranks(result.question)
         for number, chain in enumerate(result.chains[:SHOWN_CHAINS], 1):
             click.echo(f"{number}. [{chain.score:.2f}]")
-            show_chain(chain, result.paragraphs, ranks)
+            show_chain(chain, result.paragraphs, result.ranks)
 
     def _hops(self, wanted: str) -> None:
         retriever = self._muppet.retriever
         if wanted:
             if wanted not in HOPS:
                 raise QuestionError(f"/hops takes one of {', '.join(HOPS)}, not {wanted!r}.")
-            hops = wanted if wanted == AUTO else int(wanted)
-            retriever = retriever.with_config(replace(retriever.config, hops=hops))
+            changed = replace(retriever.config, hops=hops_from(wanted))
+            retriever = retriever.with_config(changed)
             self._muppet = Muppet(retriever, self._muppet.reader, self._muppet.config)
         click.echo(f"Hops: {retriever.config.hops}.")
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import config_option, kb_argument, reader_option
 from muppet.config import Config, RetrieveConfig, load_config
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
+from muppet.domain import Result
 from muppet.errors import ConfigError
 from muppet.evaluate.answers import read_predictions, write_predictions
 from muppet.evaluate.asking import answered, ask_all, evaluate_results, predictions_of
@@ -29,7 +31,7 @@ from muppet.evaluate.retrieval import (
     one_shot_pairs,
 )
 from muppet.knowledge.open import KnowledgeBase
-from muppet.pipeline import Muppet, open_muppet
+from muppet.pipeline import open_muppet
 from muppet.retrieve.retriever import open_retriever
 
 LEXICAL = ("tfidf", "bm25")
@@ -55,18 +57,18 @@ def score(predictions: Path, gold: Path, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
+@kb_argument
 @click.argument("questions", type=click.Path(path_type=Path))
 @click.option("--lexical", is_flag=True, help="Lexical narrowing alone (the paper's Figure a).")
 @click.option("--retrieval", is_flag=True, help="Chains, beside the baselines without training.")
 @click.option("--retriever", type=click.Choice(LEXICAL), help="Only this lexical one.")
 @click.option("--model", type=click.Path(path_type=Path), help="Which model [default: the KB's].")
-@click.option("--reader", type=click.Path(path_type=Path), help="An exported reader.")
+@reader_option
 @click.option("--predictions", "predictions_in", type=click.Path(path_type=Path),
               help="Write the answers there, in the benchmark's format.")  # fmt: skip
 @click.option("--pretrained", type=click.Path(path_type=Path),
               help="An untrained exported model, as a further baseline.")  # fmt: skip
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
+@config_option
 @click.option("--first", type=click.IntRange(0), default=0, help="Leave so many questions out.")
 @click.option("--count", type=click.IntRange(1), help="Then take so many [default: all].")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
@@ -147,7 +149,7 @@ def _evaluate_answers(
             click.echo(f"Wrote {predictions_in}", err=True)
         click.echo(_to_json({"muppet": report}) if as_json else format_table({"muppet": report}))
         if report_in:
-            best = {one.question.id: _best_titles(muppet, one.question.text) for one in asked}
+            best = {id_: _best_titles(muppet.knowledge, one) for id_, one in results.items()}
             page = write_page(
                 report_in,
                 "Questions answered",
@@ -159,11 +161,10 @@ def _evaluate_answers(
             click.echo(f"Wrote {page}", err=True)
 
 
-def _best_titles(muppet: Muppet, question: str, count: int = 4) -> list[str]:
+def _best_titles(knowledge: KnowledgeBase, result: Result, count: int = 4) -> list[str]:
     """The titles of the best paragraphs for the plain question, in order."""
-    ranks = muppet.retriever.ranks(question)
-    best = sorted(ranks, key=lambda number: ranks[number])[:count]
-    paragraphs = muppet.knowledge.store.paragraphs(best)
+    best = sorted(result.ranks, key=lambda number: result.ranks[number])[:count]
+    paragraphs = knowledge.store.paragraphs(best)
     return [paragraphs[number].title for number in best]
 
 

@@ -9,13 +9,14 @@ import click
 
 from muppet.artifact import MANIFEST
 from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import kb_argument
 from muppet.config import Config, to_table, to_toml
 from muppet.knowledge.encode import vector_facts
 from muppet.knowledge.open import KnowledgeBase
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
+@kb_argument
 @click.option("--check", is_flag=True, help="Measure the search over all vectors (pool = all).")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def info(kb: Path, check: bool, as_json: bool) -> None:

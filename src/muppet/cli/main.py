@@ -3,6 +3,7 @@
 0 done · 1 our bug, with its traceback · 2 the user's input, in one line · 130 interrupted.
 """
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -71,6 +72,7 @@ def cli() -> None:
 
 def run() -> NoReturn:
     """The entry point of `muppet`."""
+    _prepare_streams()
     try:
         code = cli.main(prog_name="muppet", standalone_mode=False)
     except MuppetError as error:
@@ -82,4 +84,18 @@ def run() -> NoReturn:
     except click.Abort:
         click.echo("muppet: interrupted; nothing half-written is left behind.", err=True)
         sys.exit(130)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        click.echo(f"muppet: {error.filename} cannot be used: {error.strerror}.", err=True)
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _prepare_streams() -> None:
+    """Those that were closed lead nowhere; what an output cannot encode is told by its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as it is for standard error

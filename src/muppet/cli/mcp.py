@@ -4,21 +4,23 @@ from pathlib import Path
 
 import click
 
+from muppet.cli.shared import (
+    config_option,
+    kb_argument,
+    model_option,
+    reader_option,
+    threads_option,
+)
 from muppet.config import load_config
 from muppet.facade.knowledge import Knowledge
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="An exported encoder [default: the KB's last, else ours].",
-)
-@click.option("--reader", type=click.Path(path_type=Path), help="An exported reader.")
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
-@click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 256),
-              help="Threads that read.")  # fmt: skip
+@kb_argument
+@model_option
+@reader_option
+@config_option
+@threads_option
 def mcp(
     kb: Path, model: Path | None, reader: Path | None, config_file: Path | None, threads: int
 ) -> None:

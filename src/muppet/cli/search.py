@@ -1,20 +1,27 @@
 """The command that finds chains: search."""
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import from_stdin, shown
+from muppet.cli.shared import (
+    Hops,
+    config_option,
+    from_stdin,
+    hops_option,
+    kb_argument,
+    model_option,
+    shown,
+)
 from muppet.cli.show import NOTHING, one_line, show_attention, show_chain
 from muppet.config import load_config
-from muppet.domain import Chain, Paragraph
+from muppet.domain import Paragraph
 from muppet.knowledge.encode import has_model
 from muppet.knowledge.open import KnowledgeBase
-from muppet.retrieve.retriever import open_retriever
+from muppet.retrieve.retriever import open_retriever, search_words
 from muppet.text.questions import question_from
 from muppet.text.stopwords import STOP_WORDS
 from muppet.text.tokens import words
@@ -28,30 +35,22 @@ _NOTHING = {
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
+@kb_argument
 @click.argument("question")
-@click.option(
-    "--hops",
-    type=click.Choice(["auto", "1", "2", "3", "4"]),
-    help="How many paragraphs a chain has.",
-)
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="An exported model [default: the KB's last, else ours].",
-)
+@hops_option
+@model_option
 @click.option("--explain", is_flag=True, help="Show the words that reformulated the question.")
 @click.option("--lexical", is_flag=True, help="By words alone: the first stage of the pipeline.")
 @click.option(
     "--retriever", type=click.Choice(["bm25", "tfidf"]), default="bm25", show_default=True
 )
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML.")
+@config_option
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--json", "as_json", is_flag=True, help="Print the chains as JSON.")
 def search(
     kb: Path,
     question: str,
-    hops: str | None,
+    hops: Hops | None,
     model: Path | None,
     explain: bool,
     lexical: bool,
@@ -69,36 +68,27 @@ def search(
         if lexical or (model is None and not has_model(kb)):
             _search_words(knowledge, asked, retriever, top, as_json)
             return
-        settings = load_config(config_file).retrieve if config_file else knowledge.config.retrieve
-        wanted = settings.hops if hops is None else hops if hops == "auto" else int(hops)
-        settings = replace(settings, engine=retriever, hops=wanted, keep=max(top, settings.keep))
+        settings = (load_config(config_file) if config_file else knowledge.config).retrieve
+        settings = replace(
+            settings,
+            engine=retriever,
+            hops=settings.hops if hops is None else hops,
+            keep=max(top, settings.keep),
+        )
         progress = ProgressLine()
         searcher = open_retriever(knowledge, model, settings, progress)
         progress.close()
-        began = time.perf_counter()
-        found = searcher.retrieve(asked)
-        seconds = {"retrieve": time.perf_counter() - began}
-        chains = found.chains[:top]
-        ranks = searcher.ranks(asked)
+        found = searcher.retrieve(asked).best(top)
         if as_json:
-            content = search_to_json(
-                asked,
-                [one.chain for one in chains],
-                found.paragraphs,
-                ranks,
-                seconds,
-                [one.score for one in chains],
-            )
-            click.echo(json.dumps(content))
+            click.echo(json.dumps(search_to_json(found)))
             return
-        if not chains:
+        if not found.chains:
             click.echo(_NOTHING[retriever])
-        for rank, one in enumerate(chains, start=1):
-            click.echo(f"{rank}. [{one.score:.2f}]")
-            show_chain(one.chain, found.paragraphs, ranks)
-            if explain and len(one.chain.hops) > 1:
-                before = [found.paragraphs[n] for n in one.chain.paragraphs[:-1]]
-                show_attention(searcher.encoder, asked, before)
+        for rank, (chain, score) in enumerate(zip(found.chains, found.scores, strict=True), 1):
+            click.echo(f"{rank}. [{score:.2f}]")
+            show_chain(chain, found.paragraphs, found.ranks)
+            if explain and len(chain.hops) > 1:
+                show_attention(searcher.encoder, asked, found.paragraphs_of(chain)[:-1])
 
 
 def _search_words(
@@ -107,20 +97,15 @@ def _search_words(
     progress = ProgressLine()
     knowledge.narrower(retriever, progress)
     progress.close()
-    began = time.perf_counter()
-    hops = knowledge.narrow(question, top, retriever)
-    seconds = {"lexical": time.perf_counter() - began}
-    paragraphs = knowledge.store.paragraphs([hop.paragraph for hop in hops])
+    found = search_words(knowledge, question, top, retriever)
     if as_json:
-        chains = [Chain((hop,)) for hop in hops]
-        ranks = {hop.paragraph: rank for rank, hop in enumerate(hops, start=1)}
-        click.echo(json.dumps(search_to_json(question, chains, paragraphs, ranks, seconds)))
+        click.echo(json.dumps(search_to_json(found)))
         return
-    if not hops:
+    if not found.chains:
         click.echo(_NOTHING[retriever])
-    for rank, hop in enumerate(hops, start=1):
-        paragraph = paragraphs[hop.paragraph]
-        click.echo(f"{rank}. {paragraph.title}  [{hop.score:.1f}]  {shown(paragraph.source)}")
+    for rank, (chain, score) in enumerate(zip(found.chains, found.scores, strict=True), 1):
+        (paragraph,) = found.paragraphs_of(chain)
+        click.echo(f"{rank}. {paragraph.title}  [{score:.1f}]  {shown(paragraph.source)}")
         click.echo(f"   {_best_sentence(paragraph, question)}")
 
 

@@ -29,7 +29,7 @@ Mark = tuple[int, int, str]
 """Characters `start` to `end` of a text, and the style they are shown in."""
 
 
-def show_answer(result: Result, ranks: Mapping[int, int]) -> None:
+def show_answer(result: Result) -> None:
     """The answer, the chain of evidence, and what else it might be."""
     if not result.answers:
         click.echo(NOTHING)
@@ -44,7 +44,7 @@ def show_answer(result: Result, ranks: Mapping[int, int]) -> None:
     titles = [result.paragraphs[number].title for number in chain.paragraphs]
     for number, hop in enumerate(chain.hops, 1):
         paragraph = result.paragraphs[hop.paragraph]
-        echo(f"  {number}. {heading(paragraph, hop, ranks)}", hanging=5)
+        echo(f"  {number}. {heading(paragraph, hop, result.ranks)}", hanging=5)
         for index in evidence(best, paragraph):
             echo(f"     {marked(best, paragraph, index, titles)}", hanging=5)
     if others:

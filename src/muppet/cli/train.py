@@ -1,4 +1,4 @@
-"""Commands that train: encoder, reader, mine, elmo, export, calibrate."""
+"""Commands that train: encoder, reader, mine, elmo, export, calibrate; two more have own files."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from muppet.cli.progress import ProgressLine
+from muppet.cli.train_made import comparisons
+from muppet.cli.train_own import own
 from muppet.config import load_settings
 from muppet.domain import Progress
 from muppet.errors import ConfigError, needing
@@ -191,16 +193,20 @@ def elmo(kb: Path, directory: Path, at_least: int) -> None:
 @train.command()
 @click.argument("model", type=click.Path(path_type=Path), required=False)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
-@click.option("--int8", is_flag=True, help="Weights as int8: a quarter of the size, and faster.")
+@click.option("--int8", is_flag=True,
+              help="Weights as int8: a quarter of the size, faster, a little worse.")  # fmt: skip
+@click.option("--half", is_flag=True, help="Weights as float16: half of the size, as good.")
 @click.option("--untrained", type=click.Path(path_type=Path),
               help="Instead of MODEL: a recipe, its network as it begins.")  # fmt: skip
-def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) -> None:
+def export(model: Path | None, out: Path, int8: bool, half: bool, untrained: Path | None) -> None:
     """Turn a trained MODEL (a run's best/) into graphs that need no torch.
 
     Of an encoder for `muppet encode` and `muppet search`, or of a reader.
     """
     if (model is None) == (untrained is None):
         raise ConfigError("Name either a trained MODEL or, with --untrained, a recipe.")
+    if int8 and half:
+        raise ConfigError("Weights are either --int8 or --half.")
     from muppet.artifact import checksum_file, kind_of
 
     with needing("Training", "train"):
@@ -210,7 +216,7 @@ def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) ->
         from muppet.nn.model import load_model, new_model
     if model is not None and kind_of(model) == reader_model.KIND:
         sums = {"weights": checksum_file(model / "weights.safetensors")}
-        export_reader(out, reader_model.load_reader(model), sums, int8=int8)
+        export_reader(out, reader_model.load_reader(model), sums, int8=int8, half=half)
         click.echo(f"{out}: {_megabytes(out):.1f} MB.")
         return
     if model is not None:
@@ -220,7 +226,7 @@ def export(model: Path | None, out: Path, int8: bool, untrained: Path | None) ->
         assert untrained is not None
         loaded = new_model(load_settings(EncoderRecipe, untrained).encoder, [], None)
         made_from = {"recipe": checksum_file(untrained)}
-    export_model(out, loaded, made_from, int8=int8)
+    export_model(out, loaded, made_from, int8=int8, half=half)
     click.echo(f"{out}: {_megabytes(out):.1f} MB. Next: `muppet encode KB --model {out}`.")
 
 
@@ -268,3 +274,7 @@ def calibrate(
 
 def _megabytes(directory: Path) -> float:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) / 1e6
+
+
+train.add_command(comparisons)
+train.add_command(own)

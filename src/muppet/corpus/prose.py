@@ -80,7 +80,7 @@ def _from_html(data: bytes, source: str) -> tuple[str, str]:
 def _decode_as(data: bytes, charset: str, source: str) -> str:
     try:
         return data.decode(charset)
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         raise UnreadableError(
             source, 1, f"is not {charset}, as it says: convert it to UTF-8"
         ) from None

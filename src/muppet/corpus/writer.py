@@ -244,7 +244,10 @@ def remove_documents(store: Path, ids: Sequence[str]) -> int:
 
 
 def _has_document(db: sqlite3.Connection, id_: str) -> bool:
-    return db.execute("SELECT 1 FROM documents WHERE id = ?", (id_,)).fetchone() is not None
+    try:
+        return db.execute("SELECT 1 FROM documents WHERE id = ?", (id_,)).fetchone() is not None
+    except UnicodeEncodeError:  # half a character, as a shell may give it: no document's id has one
+        return False
 
 
 def _unknown_message(db: sqlite3.Connection, unknown: list[str]) -> str:

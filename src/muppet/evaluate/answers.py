@@ -103,7 +103,7 @@ def read_predictions(path: Path) -> Predictions:
             return _parse(json.loads(decode(stream.read(), str(path))))
     except CorpusError as error:
         raise QuestionError(f"No predictions to score: {error}.") from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise QuestionError(
             f"{path} does not hold predictions: {error}. It must be JSON, either "
             '{"answer": {id: text}, "sp": {id: [[title, sentence number], ...]}} or {id: text}.'
@@ -120,7 +120,7 @@ def write_predictions(path: Path, predictions: Predictions) -> None:
         }
         content = {"answer": predictions.answers, "sp": support}
     compress = _COMPRESSORS.get(path.suffix.lower(), bytes)
-    partial = path.with_name(path.name + ".partial")
+    partial = path.parent / f"{path.name}.partial"
     try:
         partial.write_bytes(compress(json.dumps(content).encode()))
         partial.replace(path)

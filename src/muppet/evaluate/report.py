@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-import numpy as np
-
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.errors import QuestionError
 from muppet.evaluate.answers import (
@@ -144,17 +142,6 @@ def unknown_ids(predictions: Predictions, gold: Sequence[BenchmarkQuestion]) -> 
     """The predicted ids that no gold question has; the scores ignore them."""
     predicted = predictions.answers.keys() | (predictions.support or {}).keys()
     return sorted(predicted - {each.question.id for each in gold})
-
-
-def bootstrap_interval(
-    values: Sequence[float], seed: int, draws: int = 1000
-) -> tuple[float, float]:
-    """The 95 % interval of the mean, by drawing as many questions again, with replacement."""
-    rng = np.random.default_rng(seed)
-    observed = np.asarray(values, dtype=np.float64)
-    means = [rng.choice(observed, size=len(observed)).mean() for _ in range(draws)]
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(low), float(high)
 
 
 def format_table(reports: Mapping[str, Report]) -> str:

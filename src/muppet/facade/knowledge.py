@@ -1,8 +1,7 @@
 """What a program does with a knowledge base: make it, open it, ask it, search it, read in it."""
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Self
 
 from muppet.config import Config, RetrieveConfig
 from muppet.corpus.sources import Sources
-from muppet.domain import Broken, Chain, Document, Paragraph, Progress, Result, silent
+from muppet.domain import Broken, Document, Found, Paragraph, Progress, Result, silent
 from muppet.errors import QuestionError
 from muppet.index.build import EncodeSummary
 from muppet.knowledge.encode import encode_knowledge, has_model
@@ -19,32 +18,12 @@ from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import IndexSummary, index_documents, stop_at
 from muppet.pipeline import Muppet, shipped_reader
 from muppet.read.reader import ChainReader
-from muppet.retrieve.retriever import Retriever, open_retriever
+from muppet.retrieve.retriever import Retriever, open_retriever, search_words
 from muppet.text.questions import question_from
 
 AnyPath = str | PathLike[str]
 Hops = int | str
 """How many paragraphs a chain has: a number, or auto."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The chains of a question, best first, and what they were ranked by.
-
-    `paragraphs` are those of the chains, by their numbers; `ranks` say where a paragraph stands
-    for the plain question; `seconds` what each stage took.
-    """
-
-    question: str
-    chains: tuple[Chain, ...]
-    scores: tuple[float, ...]
-    paragraphs: Mapping[int, Paragraph]
-    ranks: Mapping[int, int]
-    seconds: Mapping[str, float]
-
-    def paragraphs_of(self, chain: Chain) -> list[Paragraph]:
-        """The paragraphs of a chain, hop by hop."""
-        return [self.paragraphs[number] for number in chain.paragraphs]
 
 
 class Knowledge:
@@ -79,11 +58,6 @@ class Knowledge:
     ) -> list[Result]:
         """The same for many questions, which is faster than one after another."""
         with self._turn:
-            if self._model is None and not has_model(self.directory):
-                raise QuestionError(
-                    f"{self.directory} has no sentence vectors yet, so it can only be searched, by "
-                    f"words alone. Make it ready with `muppet encode {self.directory}`."
-                )
             retriever = self._retriever(self._settings(hops, self._config.read.chains))
             if self._reader is None:
                 self._reader = ChainReader(self._reader_path or shipped_reader(), self._threads)
@@ -99,25 +73,9 @@ class Knowledge:
         asked = question_from(question).text
         with self._turn:
             if self._model is None and not has_model(self.directory):
-                return self._search_words(asked, chains)
+                return search_words(self._knowledge, asked, chains, self._config.retrieve.engine)
             retriever = self._retriever(self._settings(hops, chains))
-            began = time.perf_counter()
-            found = retriever.retrieve(asked)
-            seconds = {"retrieve": time.perf_counter() - began}
-            best = found.chains[:chains]
-            return Found(
-                asked,
-                tuple(one.chain for one in best),
-                tuple(one.score for one in best),
-                found.paragraphs,
-                retriever.ranks(asked),
-                seconds,
-            )
-
-    def ranks(self, question: str) -> Mapping[int, int]:
-        """Where paragraphs, by their numbers, stand for the plain question, 1 the best."""
-        with self._turn:
-            return self._retriever(self._config.retrieve).ranks(question_from(question).text)
+            return retriever.retrieve(asked).best(chains)
 
     def paragraph(self, id_: str) -> Paragraph:
         """The paragraph with this id, as chains and answers name it."""
@@ -154,20 +112,6 @@ class Knowledge:
         if self._opened is None:
             self._opened = open_retriever(self._knowledge, self._model, config)
         return self._opened if self._opened.config == config else self._opened.with_config(config)
-
-    def _search_words(self, question: str, chains: int) -> Found:
-        engine = self._config.retrieve.engine
-        began = time.perf_counter()
-        hops = self._knowledge.narrow(question, chains, engine)
-        seconds = {"lexical": time.perf_counter() - began}
-        return Found(
-            question,
-            tuple(Chain((hop,)) for hop in hops),
-            tuple(hop.score for hop in hops),
-            self._knowledge.store.paragraphs([hop.paragraph for hop in hops]),
-            {hop.paragraph: rank for rank, hop in enumerate(hops, start=1)},
-            seconds,
-        )
 
 
 def open(

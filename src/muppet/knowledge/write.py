@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from muppet.artifact import MANIFEST, Manifest, write_json
 from muppet.config import Config, to_table
@@ -136,12 +137,17 @@ def _stage(
 def _claim(directory: Path) -> bool:
     """A directory that is, or may become, a knowledge base; whether it was there."""
     try:
+        str(directory).encode()
         was_there = directory.exists()
         directory.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in directory.iterdir()}
     except OSError as error:
         raise ArtifactError(
             f"{directory} cannot be made ({error.strerror}). Choose another place for --into."
+        ) from error
+    except UnicodeEncodeError as error:
+        raise ArtifactError(
+            f"{directory} cannot be made: its name is not UTF-8. Choose another for --into."
         ) from error
     if MANIFEST not in names and names - _BEGUN - {"lock", "lock.owner"}:
         raise ArtifactError(
@@ -157,8 +163,17 @@ def _make_if_missing(directory: Path, config: Config | None) -> bool:
     for name in _BEGUN:
         (directory / name).unlink(missing_ok=True)
     create_store(directory / "corpus.sqlite")
-    write_json(directory / MANIFEST, asdict(Manifest(KIND, FORMAT, to_table(config or Config()))))
+    write_json(directory / MANIFEST, asdict(Manifest(KIND, FORMAT, _lasting(config or Config()))))
     return True
+
+
+def _lasting(config: Config) -> dict[str, Any]:
+    """What a knowledge base keeps of its settings: all that it is made with, and of how it is asked
+    only what somebody chose, so that better defaults of a later version hold for it too."""
+    table, usual = to_table(config), to_table(Config())
+    for stage in ("retrieve", "read"):
+        table[stage] = {n: v for n, v in table[stage].items() if v != usual[stage][n]}
+    return table
 
 
 def _unmake(directory: Path, *, keep_directory: bool) -> None:

@@ -65,7 +65,8 @@ class Bm25:
         if not terms:
             return []
         searcher = self._index.searcher()
-        hits = searcher.search(self._query(list(terms)), limit=keep, count=False).hits
+        most = min(keep, searcher.num_docs)  # room is made for so many, whether they are found
+        hits = searcher.search(self._query(list(terms)), limit=max(most, 1), count=False).hits
         numbers = searcher.fast_field_values("number", [address for _, address in hits])
         hops = [
             Hop(int(number), float(score))

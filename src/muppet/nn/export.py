@@ -9,13 +9,17 @@ one graph reads everything. Word vectors are given to it in place of their rows:
 """
 
 import logging
+import math
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import onnx
 import torch
+from onnx import helper, numpy_helper
 from torch import Tensor, nn
 
 from muppet.artifact import Manifest, new_artifact
@@ -34,6 +38,8 @@ from muppet.text.vectors import WordVectors
 from muppet.text.vocab import Alphabet
 
 OPSET = 18
+LARGE = 1024
+"""Weights of fewer numbers are not worth making smaller."""
 EXAMPLE = (
     Paragraph("1", "A title", ("One sentence of some words.", " Another one.")),
     Paragraph("2", "Another title", ("Fewer words.",)),
@@ -41,7 +47,12 @@ EXAMPLE = (
 
 
 def export_model(
-    directory: Path, model: Model, made_from: Mapping[str, str], *, int8: bool = False
+    directory: Path,
+    model: Model,
+    made_from: Mapping[str, str],
+    *,
+    int8: bool = False,
+    half: bool = False,
 ) -> None:
     """Write the graphs of a model, and what its texts are prepared with, whole or not at all."""
     require_exportable(model.config)
@@ -57,8 +68,7 @@ def export_model(
         _save_relevance(partial / "relevance.onnx", model.encoder)
         if model.config.hops > 1 and not model.encoder.rereads:
             _save_reformulation(partial / "reformulate.onnx", model.encoder)
-        if int8:
-            quantise(partial / "text.onnx")
+        shrink(partial / "text.onnx", int8=int8, half=half)
 
 
 def require_exportable(config: TextConfig) -> None:
@@ -76,6 +86,15 @@ def write_words(
     if config.contextual.kind == "transformer":
         source = transformer_directory(config.contextual.path)
         shutil.copyfile(source / "tokenizer.json", directory / "tokenizer.json")
+
+
+def shrink(path: Path, *, int8: bool, half: bool) -> None:
+    """Make a graph's file smaller, if that is wished. int8 is smallest and fastest, and costs some
+    quality; float16 weights cost none."""
+    if int8:
+        quantise(path)
+    elif half:
+        halve(path)
 
 
 def quantise(path: Path) -> None:
@@ -98,6 +117,24 @@ def quantise(path: Path) -> None:
     )
     logging.disable(logging.NOTSET)
     aside.unlink()
+
+
+def halve(path: Path) -> None:
+    """Weights as float16, in place; what is computed stays float32: onnxruntime casts them once,
+    when it opens the graph."""
+    model = onnx.load(path)
+    graph, casts = model.graph, []
+    for weights in graph.initializer:
+        if weights.data_type == onnx.TensorProto.FLOAT and math.prod(weights.dims) >= LARGE:
+            name, half = weights.name, numpy_helper.to_array(weights).astype(np.float16)
+            weights.CopyFrom(numpy_helper.from_array(half, f"{name}.half"))
+            casts.append(
+                helper.make_node("Cast", [f"{name}.half"], [name], to=onnx.TensorProto.FLOAT)
+            )
+    nodes = [*casts, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    onnx.save(model, path)
 
 
 class _Text(nn.Module):

@@ -19,9 +19,9 @@ from muppet.nn.export import (
     EXAMPLE,
     batch_of,
     given_vectors,
-    quantise,
     require_exportable,
     save_graph,
+    shrink,
     write_words,
 )
 from muppet.nn.reader import ChainBatch, Logits, Reader, chain_batch
@@ -34,7 +34,12 @@ _QUESTION = "Which words are these?"
 
 
 def export_reader(
-    directory: Path, model: ReaderModel, made_from: Mapping[str, str], *, int8: bool = False
+    directory: Path,
+    model: ReaderModel,
+    made_from: Mapping[str, str],
+    *,
+    int8: bool = False,
+    half: bool = False,
 ) -> None:
     """Write the graphs of a reader, and what its texts are prepared with, whole or not at all."""
     require_exportable(model.config)
@@ -51,9 +56,8 @@ def export_reader(
         else:
             _save_text(partial / "text.onnx", model)
             _save_compare(partial / "read.onnx", model)
-        if int8:
-            for graph in partial.glob("*.onnx"):
-                quantise(graph)
+        for graph in partial.glob("*.onnx"):
+            shrink(graph, int8=int8, half=half)
 
 
 class _Text(nn.Module):

@@ -108,9 +108,9 @@ class LinearSpans(nn.Module):
 class Heads(nn.Module):
     """What HotpotQA asks for beside the span (checklist 25).
 
-    Span or yes/no, from the greatest states of the question alone (which a transformer has read
-    beside the chain); yes or no, from those of the
-    chain; and support, from those of each sentence, by an MLP of one hidden layer.
+    Span or yes/no, from the greatest states of the question alone; yes or no, from those of the
+    chain; and support, from those of each sentence, by an MLP of one hidden layer. A transformer
+    has read the question beside the chain: there yes or no is from the question's states too.
     """
 
     def __init__(self, config: ReaderConfig) -> None:
@@ -128,13 +128,14 @@ class Heads(nn.Module):
         self, question: Encoded, states: Tensor, chain: ChainBatch
     ) -> tuple[Tensor, Tensor, Tensor]:
         """-> kind (B, 2), verdict (B, 2), support (B, S)"""
-        again = states
+        again, judged = states, question
         if self.sentences is not None:
             again = self.sentences(states, chain.mask.sum(dim=1))
+            judged = Encoded(states, chain.mask)
         pooled = max_over_sentences(again, chain.segments, chain.sentences.shape[1])
         return (
             self.kind(max_over_text(*question)),
-            self.verdict(max_over_text(states, chain.mask)),
+            self.verdict(max_over_text(*judged)),
             self.support(pooled).squeeze(2),
         )
 

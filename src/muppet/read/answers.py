@@ -6,6 +6,7 @@ equal answers of different chains are one; support comes from the chain of the a
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -73,6 +74,12 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
     is_span = bool(spans) and span_share >= verdict_share
     ordered = [*spans, *verdicts] if is_span else [*verdicts, *spans]
     return [_answer(one, share, config) for one, share in ordered[: config.answers]]
+
+
+def worth_reading(scores: Sequence[float], config: ReadConfig) -> int:
+    """How many chains are read, of those with these scores, best first."""
+    near = (score >= scores[0] - config.margin for score in scores[: config.chains])
+    return sum(takewhile(bool, near))
 
 
 def with_retrieval(

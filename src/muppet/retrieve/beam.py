@@ -4,6 +4,7 @@ A pure function (checklist 20, 21): what a question is, how it is reformulated a
 paragraphs lie is the caller's affair. The model may decide how many hops it takes (checklist 34).
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -52,7 +53,8 @@ class BeamSettings:
 
     After every hop but the last, `widths[hop]` chains of a question go on; the last width also
     holds for all further hops. `keep` chains come out (checklist 7: 8 and 45). `ranking` is model,
-    by log probabilities, or released, by the last hop's inner product alone (checklist 21).
+    by log probabilities, or released, by the last hop's inner product alone (checklist 21). By the
+    model's, a chain also goes on only if its score is within `margin` of its question's best.
     """
 
     hops: int | str = 2
@@ -60,10 +62,14 @@ class BeamSettings:
     widths: tuple[int, ...] = (8,)
     keep: int = 45
     ranking: str = MODEL
+    margin: float = math.inf
 
     def __post_init__(self) -> None:
-        if not (self.hops == AUTO if isinstance(self.hops, str) else self.hops >= 1):
-            raise ConfigError(f"retrieve.hops must be at least 1, or {AUTO}, not {self.hops!r}.")
+        hops = 0 if isinstance(self.hops, str) else self.hops
+        if not (self.is_auto or 1 <= hops <= MOST_HOPS):
+            raise ConfigError(
+                f"retrieve.hops must be from 1 to {MOST_HOPS}, or {AUTO}, not {self.hops!r}."
+            )
         if not 1 <= self.most_hops <= MOST_HOPS:
             raise ConfigError(
                 f"retrieve.most_hops must be from 1 to {MOST_HOPS}, not {self.most_hops}."
@@ -73,6 +79,8 @@ class BeamSettings:
                 "retrieve.widths needs one width or more, each at least 1, "
                 f"not {list(self.widths)}."
             )
+        if not self.margin >= 0:
+            raise ConfigError(f"retrieve.margin must be at least 0, not {self.margin}.")
         if self.keep < 1:
             raise ConfigError(f"retrieve.keep must be at least 1, not {self.keep}.")
         if self.ranking not in (MODEL, RELEASED):
@@ -168,6 +176,8 @@ def beam_search(
         if not settings.is_auto and hop:
             ended += _stuck(beam, longer)
         beam = _best(longer, settings.width(hop), settings)
+        if hop < settings.longest - 1 and not settings.is_released:
+            beam = _near_the_best(beam, settings.margin)
     return _ranked(questions, _best(ended + beam, settings.keep, settings))
 
 
@@ -256,6 +266,14 @@ def _best(walks: Sequence[_Walk], width: int, settings: BeamSettings) -> list[_W
             seen.add(key)
             count[walk.question] += 1
     return kept
+
+
+def _near_the_best(beam: Sequence[_Walk], margin: float) -> list[_Walk]:
+    """Without the chains that score so much less than the best of their question."""
+    best: dict[int, float] = {}
+    for walk in beam:
+        best[walk.question] = max(walk.score, best.get(walk.question, -math.inf))
+    return [walk for walk in beam if walk.score >= best[walk.question] - margin]
 
 
 def _ranked(questions: int, best: Sequence[_Walk]) -> list[list[Ranked]]:

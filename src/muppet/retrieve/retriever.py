@@ -1,5 +1,6 @@
 """Lexical narrowing + encoder + vectors + beam, wired together: questions → chains."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -10,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muppet.config import RetrieveConfig
-from muppet.domain import Hop, Paragraph, Progress, silent
+from muppet.domain import Chain, Found, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
-from muppet.errors import ConfigError
+from muppet.errors import ConfigError, QuestionError
 from muppet.index.mips import top
 from muppet.index.vectors import Vectors
 from muppet.index.whole import Whole
-from muppet.knowledge.encode import open_all, open_encoded
+from muppet.knowledge.encode import has_model, open_all, open_encoded
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
 
@@ -34,11 +35,28 @@ def unwatched(_stage: str, _best: Mapping[int, Sequence[Paragraph]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A question's chains, best first, with the paragraphs they name."""
+    """A question's chains, best first, with the paragraphs they name.
+
+    `ranks` say where a paragraph stands for the plain question, among all that its words narrow
+    to; `seconds` are the question's share of the time.
+    """
 
     question: str
     chains: list[Ranked]
     paragraphs: Mapping[int, Paragraph]
+    ranks: Mapping[int, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def best(self, count: int) -> Found:
+        """The best chains, and no more than so many."""
+        return Found(
+            self.question,
+            tuple(one.chain for one in self.chains[:count]),
+            tuple(one.score for one in self.chains[:count]),
+            self.paragraphs,
+            self.ranks,
+            {"retrieve": self.seconds},
+        )
 
 
 class Pool(NamedTuple):
@@ -56,7 +74,8 @@ class _Session:
     hidden: Mapping[str, AbstractSet[int]] = field(default_factory=dict)
     watch: Watch = unwatched
     paragraphs: dict[int, Paragraph] = field(default_factory=dict)
-    narrowed: dict[tuple[str, int], Pool] = field(default_factory=dict)
+    narrowed: dict[tuple[str, int], list[Hop]] = field(default_factory=dict)
+    ranks: list[dict[int, int]] = field(default_factory=list)
 
     @property
     def spare(self) -> int:
@@ -91,6 +110,7 @@ class Retriever:
             self.config.widths,
             self.config.keep,
             self.config.ranking,
+            self.config.margin,
         )
         if "all" in self.config.pools and whole is None:
             raise ConfigError("retrieve.pools has `all`, which needs an index of all vectors.")
@@ -114,6 +134,7 @@ class Retriever:
 
         `hidden` paragraphs of a question are passed over, as if the knowledge base had them not.
         """
+        began = time.perf_counter()
         session = _Session(questions, hidden or {}, watch)
         chains = beam_search(
             len(questions),
@@ -125,19 +146,11 @@ class Retriever:
         numbers = {n for some in chains for one in some for n in one.chain.paragraphs}
         self._look_up(session, numbers)
         _tell(session, [Prefix(n, some[0].chain) for n, some in enumerate(chains) if some])
+        seconds = (time.perf_counter() - began) / max(len(questions), 1)
         return [
-            Retrieved(question, own, session.paragraphs)
-            for question, own in zip(questions, chains, strict=True)
+            Retrieved(question, own, session.paragraphs, ranks, seconds)
+            for question, own, ranks in zip(questions, chains, session.ranks, strict=True)
         ]
-
-    def ranks(self, question: str) -> dict[int, int]:
-        """Where paragraphs stand for the plain question, among all that its words narrow to."""
-        session, keep = _Session([question]), max(self.config.narrow)
-        self._narrow(session, {question: question}, keep)
-        numbers = session.narrowed[question, keep].numbers
-        scores, _ = self.vectors.search(numbers, self.encoder.ask([question]).search)
-        best = numbers[top(scores, len(numbers))[0]]
-        return {number: rank for rank, number in enumerate(best.tolist(), start=1)}
 
     def _ask(self, session: _Session, prefixes: Sequence[Prefix]) -> Asked:
         questions = [session.questions[prefix.question] for prefix in prefixes]
@@ -151,6 +164,8 @@ class Retriever:
         self, session: _Session, asked: Asked, prefixes: Sequence[Prefix], hop: int
     ) -> list[list[Hop]]:
         """The best candidates of every prefix; prefixes with the same pool are searched at once."""
+        if hop == 0:
+            session.ranks = self._ranks(session, asked)
         enough = self._beam.enough(hop)
         if _at(self.config.pools, hop) == "all":
             every = self._search_whole(asked, enough + session.spare)
@@ -167,6 +182,18 @@ class Retriever:
             for row, (place, best) in enumerate(zip(places, top(scores, enough), strict=True)):
                 found[place] = _hops(numbers[best], scores[row, best], sentences[row, best])
         return found
+
+    def _ranks(self, session: _Session, plain: Asked) -> list[dict[int, int]]:
+        """Of each question, as it was asked before the first hop."""
+        keep = max(self.config.narrow)
+        self._narrow(session, {question: question for question in session.questions}, keep)
+        ranks = []
+        for place, question in enumerate(session.questions):
+            numbers = self._pool(session.narrowed[question, keep]).numbers
+            scores, _ = self.vectors.search(numbers, plain.search[[place]])
+            best = numbers[top(scores, len(numbers))[0]]
+            ranks.append({number: rank for rank, number in enumerate(best.tolist(), start=1)})
+        return ranks
 
     def _search_whole(self, asked: Asked, keep: int) -> list[list[Hop]]:
         assert self._whole is not None
@@ -191,33 +218,43 @@ class Retriever:
     def _pools(
         self, session: _Session, prefixes: Sequence[Prefix], hop: int
     ) -> list[tuple[Pool, list[int]]]:
-        """The paragraphs to search, and the places of the prefixes that search them."""
-        keep = _at(self.config.narrow, hop)
+        """The paragraphs to search, and the places of the prefixes that search them.
+
+        Plain questions are narrowed once, as far as any hop needs.
+        """
+        keep, is_requery = _at(self.config.narrow, hop), _at(self.config.pools, hop) == "requery"
+        found = keep if is_requery else max(self.config.narrow)
         texts: dict[str, list[int]] = {}
         of_question: dict[str, str] = {}
         for place, prefix in enumerate(prefixes):
             text = question = session.questions[prefix.question]
-            if _at(self.config.pools, hop) == "requery":
+            if is_requery:
                 text = "\n".join([text, *(_spoken(one) for one in _texts(session, prefix))])
             texts.setdefault(text, []).append(place)
             of_question[text] = question
-        self._narrow(session, of_question, keep)
-        return [(session.narrowed[text, keep], places) for text, places in texts.items()]
+        self._narrow(session, of_question, found)
+        return [
+            (self._pool(session.narrowed[text, found][:keep]), places)
+            for text, places in texts.items()
+        ]
+
+    def _pool(self, hops: Sequence[Hop]) -> Pool:
+        """Those of the paragraphs, best first, that have vectors."""
+        best = hops[0].score if hops and hops[0].score > 0 else 1.0
+        ordered = sorted(hops, key=lambda hop: hop.paragraph)
+        numbers = np.array([hop.paragraph for hop in ordered], dtype=np.int64)
+        shares = np.array([hop.score / best - 1 for hop in ordered], dtype=np.float32)
+        known = self.vectors.has(numbers)
+        return Pool(numbers[known], shares[known])
 
     def _narrow(self, session: _Session, texts: Mapping[str, str], keep: int) -> None:
-        """Narrow the texts, each of a question, to paragraphs that have vectors."""
+        """Narrow the texts, each of a question, unless that is done."""
         new = [text for text in texts if (text, keep) not in session.narrowed]
         if not new:
             return
         found = self.knowledge.narrow_many(new, keep + session.spare, self.config.engine)
         for text, every in zip(new, found, strict=True):
-            hops = session.seen(texts[text], every)[:keep]
-            best = hops[0].score if hops and hops[0].score > 0 else 1.0
-            ordered = sorted(hops, key=lambda hop: hop.paragraph)
-            numbers = np.array([hop.paragraph for hop in ordered], dtype=np.int64)
-            shares = np.array([hop.score / best - 1 for hop in ordered], dtype=np.float32)
-            known = self.vectors.has(numbers)
-            session.narrowed[text, keep] = Pool(numbers[known], shares[known])
+            session.narrowed[text, keep] = session.seen(texts[text], every)[:keep]
 
     def _look_up(self, session: _Session, numbers: set[int]) -> None:
         missing = sorted(numbers - session.paragraphs.keys())
@@ -231,11 +268,31 @@ def open_retriever(
     progress: Progress = silent,
 ) -> Retriever:
     """A knowledge base's retriever: by the model named, or the one it was last encoded with."""
-    settings = config or knowledge.config.retrieve
-    encoded = open_encoded(knowledge.directory, model)
+    settings, kb = config or knowledge.config.retrieve, knowledge.directory
+    if model is None and not has_model(kb):
+        raise QuestionError(
+            f"{kb} has no sentence vectors yet, so it can be searched by words alone. Make it "
+            f"ready with `muppet encode {kb}`, then ask again."
+        )
+    encoded = open_encoded(kb, model)
     knowledge.narrower(settings.engine, progress)
     whole = open_all(knowledge, encoded.vectors, progress) if "all" in settings.pools else None
     return Retriever(knowledge, encoded.encoder, encoded.vectors, settings, whole)
+
+
+def search_words(knowledge: KnowledgeBase, question: str, keep: int, engine: str) -> Found:
+    """By words alone, as a knowledge base that has no vectors is searched: chains of one hop."""
+    began = time.perf_counter()
+    hops = knowledge.narrow(question, keep, engine)
+    seconds = {"lexical": time.perf_counter() - began}
+    return Found(
+        question,
+        tuple(Chain((hop,)) for hop in hops),
+        tuple(hop.score for hop in hops),
+        knowledge.store.paragraphs([hop.paragraph for hop in hops]),
+        {hop.paragraph: rank for rank, hop in enumerate(hops, start=1)},
+        seconds,
+    )
 
 
 def _hops(numbers: Numbers, scores: Scores, sentences: Numbers) -> list[Hop]:

@@ -151,24 +151,12 @@ def _go_together(job: Job, other: Job) -> bool:
 
 def _answers(muppet: Muppet, batch: Sequence[Job]) -> list[Json]:
     results = muppet.ask_many([job.question for job in batch], watch=_watch(batch))
-    return [result_to_json(one, muppet.retriever.ranks(one.question)) for one in results]
+    return list(map(result_to_json, results))
 
 
 def _chains(muppet: Muppet, batch: Sequence[Job]) -> list[Json]:
-    began = time.perf_counter()
     found = muppet.retriever.retrieve_many([job.question for job in batch], watch=_watch(batch))
-    seconds = {"retrieve": (time.perf_counter() - began) / len(batch)}
-    return [
-        search_to_json(
-            job.question,
-            [ranked.chain for ranked in one.chains[: job.top]],
-            one.paragraphs,
-            muppet.retriever.ranks(job.question),
-            seconds,
-            [ranked.score for ranked in one.chains[: job.top]],
-        )
-        for job, one in zip(batch, found, strict=True)
-    ]
+    return [search_to_json(one.best(job.top)) for job, one in zip(batch, found, strict=True)]
 
 
 def _attention(muppet: Muppet, batch: Sequence[Job]) -> list[Json]:

@@ -1,0 +1,42 @@
+"""`muppet train comparisons`: questions made from files."""
+
+import json
+from pathlib import Path
+
+from command_line import muppet
+
+from muppet.corpus.benchmarks import read_questions
+
+
+def people(path: Path) -> Path:
+    lines = [
+        {"title": f"Person {n}x", "text": f"Person {n}x (born 3 May {1900 + n}) is a Welsh potter."}
+        for n in range(30)
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+def test_questions_are_written_as_a_benchmark_s(tmp_path: Path) -> None:
+    source = people(tmp_path / "people.jsonl")
+    made = muppet("train", "comparisons", source, "--out", tmp_path / "q.json", "--count", 25)
+    assert (made.code, made.err) == (0, "")
+    assert "25 questions from 30 paragraphs" in made.out
+    assert len(read_questions(tmp_path / "q.json")) == 25
+    again = muppet("train", "comparisons", source, "--out", tmp_path / "r.json", "--count", 25)
+    assert again.code == 0
+    assert (tmp_path / "q.json").read_bytes() == (tmp_path / "r.json").read_bytes()
+    half = ("--every", 2, "--json", "--count", 5)
+    told = muppet("train", "comparisons", source, "--out", tmp_path / "h.json", *half)
+    assert told.json == {"questions": 5, "paragraphs": 15}
+
+
+def test_where_nothing_can_be_compared_it_says_so_and_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "rain.txt").write_text("It rained.")
+    made = muppet("train", "comparisons", tmp_path / "rain.txt", "--out", tmp_path / "q.json")
+    assert made.code == 2
+    assert "can be compared" in made.err
+    assert not (tmp_path / "q.json").exists()
+    lost = muppet("train", "comparisons", tmp_path / "no.txt", "--out", tmp_path / "q.json")
+    assert lost.code == 2
+    assert "no.txt" in lost.err
