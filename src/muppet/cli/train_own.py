@@ -26,7 +26,7 @@ FEW = 50
 @click.option("--reader", type=click.Path(path_type=Path),
               help="The reader to ask and begin with [default: ours].")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(1, 100),
-              help="How often each question is met [default: 1 to 4, if few].")  # fmt: skip
+              help="How often each question is met [default: up to 8].")  # fmt: skip
 @click.option("--held-out", default=0.2, show_default=True, type=click.FloatRange(0.1, 0.5),
               help="The share that is only measured on.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0),

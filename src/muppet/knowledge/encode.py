@@ -154,7 +154,13 @@ def _model(directory: Path, model: Path | None) -> Path:
         return model
     if not has_model(directory):
         return shipped_encoder()
-    remembered = json.loads((directory / "model.json").read_text(encoding="utf-8"))["path"]
+    note = directory / "model.json"
+    try:
+        remembered = str(json.loads(note.read_text(encoding="utf-8"))["path"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ArtifactError(
+            f"{note} is damaged ({error}). Delete it and run `muppet encode {directory}` again."
+        ) from error
     return Path(remembered) if remembered else shipped_encoder()
 
 

@@ -25,15 +25,13 @@ class Bm25:
     def __init__(self, directory: Path, config: Bm25Config) -> None:
         self._config = config
         self._analyzer = _analyzer(config)
+        self._directory = directory
         try:
             directory.mkdir(exist_ok=True)
             self._schema = _schema()
             self._index = tantivy.Index(self._schema, path=str(directory))
         except (ValueError, OSError) as error:
-            raise ArtifactError(
-                f"{directory} cannot be opened as a lexical index ({error}). "
-                f"Delete that directory and run `muppet index` again to rebuild it."
-            ) from error
+            raise self._damaged(error) from error
         self._index.register_tokenizer(_ANALYZER, self._analyzer)
 
     def __len__(self) -> int:
@@ -66,7 +64,10 @@ class Bm25:
             return []
         searcher = self._index.searcher()
         most = min(keep, searcher.num_docs)  # room is made for so many, whether they are found
-        hits = searcher.search(self._query(list(terms)), limit=max(most, 1), count=False).hits
+        try:
+            hits = searcher.search(self._query(list(terms)), limit=max(most, 1), count=False).hits
+        except ValueError as error:
+            raise self._damaged(error) from error
         numbers = searcher.fast_field_values("number", [address for _, address in hits])
         hops = [
             Hop(int(number), float(score))
@@ -74,6 +75,12 @@ class Bm25:
             if number is not None
         ]
         return sorted(hops, key=lambda hop: (-hop.score, hop.paragraph))
+
+    def _damaged(self, error: Exception) -> ArtifactError:
+        return ArtifactError(
+            f"{self._directory} cannot be opened as a lexical index ({error}). "
+            f"Delete that directory and run `muppet index` again to rebuild it."
+        )
 
     def _query(self, terms: list[str]) -> tantivy.Query:
         queries = [self._term("text", term) for term in terms]

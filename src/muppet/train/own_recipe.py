@@ -20,7 +20,7 @@ from muppet.train.recipe import (
 
 ENOUGH = 800
 """Questions met in a run, again and again if they are few: minutes on a laptop."""
-MOST_ROUNDS = 4
+MOST_ROUNDS = 8
 """More often than that a question is learned by heart."""
 
 
@@ -53,7 +53,7 @@ def own_reader_recipe(config: ReaderConfig, run: OwnRun) -> ReaderRecipe:
             weights=WeightsConfig(hotpotqa=float(run.rounds)),
         ),
         objective=ReaderObjectiveConfig(support_weight=0.5),
-        optimiser=_optimiser(rate=2e-4, contextual_rate=5e-5),
+        optimiser=_optimiser(rate=1e-4, contextual_rate=1e-4),
         run=_run(run, questions_per_batch=4),
     )
 
