@@ -72,7 +72,9 @@ def read_manifest(directory: Path, kind: str, format_number: int, *, remake: str
         raise ArtifactError(f"{directory} is no {kind}: it {what}. Make one with `{remake}`.")
     try:
         manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        if not isinstance(manifest.config, dict) or not isinstance(manifest.made_from, dict):
+            raise TypeError("config and made_from are tables")  # noqa: TRY301 (told just below)
+    except (ValueError, TypeError, RecursionError) as error:
         raise ArtifactError(f"{path} is damaged ({error}). Build it again: `{remake}`.") from error
     if manifest.kind != kind:
         raise ArtifactError(f"{directory} is a {manifest.kind}, not a {kind}.")
@@ -88,7 +90,7 @@ def kind_of(directory: Path) -> str:
     """What an artifact is, whatever its format; nothing where it is none."""
     try:
         return str(json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["kind"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return ""
 
 

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import termios
 import time
@@ -100,6 +101,7 @@ class Terminal:
         environment.pop("COLUMNS", None)
         self._process, self._file = pty.fork()
         if self._process == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # else ignored, as by a background job
             os.execve(arguments[0], arguments, environment)
         fcntl.ioctl(self._file, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 60, 0, 0))
 

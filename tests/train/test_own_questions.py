@@ -81,19 +81,18 @@ def test_a_file_that_is_empty_or_not_there_is_refused(tmp_path: Path) -> None:
         read_own_questions(tmp_path / "nowhere.jsonl")
 
 
-def test_paragraphs_are_named_by_title_or_by_id(demo: Demo, tmp_path: Path) -> None:
+def test_paragraphs_are_named_by_title_or_by_id(demo: Demo) -> None:
     asked = OwnQuestion(7, "Who founded it?", ("Larsen",), ("Grytviken", "Ernest Shackleton"))
-    file = tmp_path / "own.jsonl"
     with KnowledgeBase(demo.kb) as knowledge:
-        found = named_paragraphs(asked, knowledge.store, file)
+        found = named_paragraphs(asked, knowledge.store, "own.jsonl")
         assert [one.title for one in found] == list(asked.paragraphs)
         by_id = OwnQuestion(7, "Who founded it?", ("Larsen",), tuple(one.id for one in found))
-        assert named_paragraphs(by_id, knowledge.store, file) == found
+        assert named_paragraphs(by_id, knowledge.store, "own.jsonl") == found
         wrong = OwnQuestion(7, "Who founded it?", ("Larsen",), ("Grytvikken",))
         with pytest.raises(
             QuestionError, match=r"own\.jsonl:7: there is no paragraph 'Grytvikken'"
         ):
-            named_paragraphs(wrong, knowledge.store, file)
+            named_paragraphs(wrong, knowledge.store, "own.jsonl")
 
 
 def test_a_title_of_many_paragraphs_is_refused_with_their_ids(tmp_path: Path) -> None:
@@ -106,7 +105,7 @@ def test_a_title_of_many_paragraphs_is_refused_with_their_ids(tmp_path: Path) ->
         many = knowledge.store.by_title("Places")
         assert len(many) > 1
         with pytest.raises(QuestionError, match=f"the title of {len(many)} paragraphs") as refused:
-            named_paragraphs(asked, knowledge.store, tmp_path / "own.jsonl")
+            named_paragraphs(asked, knowledge.store, "own.jsonl")
     assert all(repr(one.id) in str(refused.value) for one in list(many.values())[:3])
 
 

@@ -68,8 +68,14 @@ class Inputs:
     def __init__(self, directory: Path, config: TextConfig, positions: int, remake: str) -> None:
         self._vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
         self._names = text_inputs(config)
-        characters = file_of(directory, "alphabet.txt", remake).read_bytes().decode("utf-8")
-        alphabet = Alphabet(characters, config.characters.longest)
+        characters = file_of(directory, "alphabet.txt", remake).read_bytes()
+        try:
+            alphabet = Alphabet(characters.decode(), config.characters.longest)
+        except UnicodeDecodeError as error:
+            raise ArtifactError(
+                f"The alphabet.txt of {directory} is damaged ({error}). Export it again: "
+                f"`{remake}`."
+            ) from error
         pieces = Pieces(directory, positions) if positions else None
         self.preparer = make_preparer(config, alphabet, self._vectors, pieces)
 

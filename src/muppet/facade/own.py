@@ -28,6 +28,7 @@ from muppet.pipeline import Muppet, open_muppet, shipped_reader
 from muppet.read.reader import ChainReader
 from muppet.retrieve.retriever import Retriever
 from muppet.train.own_gold import prepare_questions, read_left_out
+from muppet.train.own_questions import read_own_questions
 from muppet.train.own_recipe import OwnRun, default_rounds
 
 AnyPath = str | PathLike[str]
@@ -97,7 +98,7 @@ def train_own(
     with needing("Training", "train"):
         from muppet.train.own_run import prepare_start, train_further
     _require(what, held_out, seed)
-    place = Path(out).resolve()
+    asked, place = read_own_questions(Path(questions)), Path(out).resolve()
     files, runs = place / "questions", place / "run"
     with open_muppet(
         Path(kb), model=_path(model), reader=_path(reader), threads=threads, progress=progress
@@ -111,8 +112,9 @@ def train_own(
         lengths = [prepare_start(path, runs / f"{name}-start") for name, path in begin.items()]
         prepare_questions(
             files,
-            Path(questions),
+            asked,
             muppet.retriever,
+            source=str(questions),
             max_tokens=min(lengths),
             share=held_out,
             seed=seed,

@@ -32,7 +32,6 @@ from muppet.train.own_questions import (
     checksum_questions,
     hold_out,
     named_paragraphs,
-    read_own_questions,
 )
 
 KIND = "own questions"
@@ -71,17 +70,17 @@ class Evidence:
 
 def prepare_questions(
     directory: Path,
-    file: Path,
+    questions: Sequence[OwnQuestion],
     retriever: Retriever,
     *,
+    source: str,
     max_tokens: int,
     share: float,
     seed: int,
     progress: Progress,
 ) -> None:
     """Make the directory of a file's questions, each with its evidence and its part; one that an
-    earlier call has made stays as it is."""
-    questions = read_own_questions(file)
+    earlier call has made stays as it is. `source` is the file, for what is said of its lines."""
     made_from = {
         "file of questions": checksum_questions(questions),
         "encoder": retriever.encoder.checksum,
@@ -93,7 +92,7 @@ def prepare_questions(
         require_made_from(directory, manifest, made_from, remake=AGAIN)
         return
     store = retriever.knowledge.store
-    given = {one.line: named_paragraphs(one, store, file) for one in questions}
+    given = {one.line: named_paragraphs(one, store, source) for one in questions}
     evidence = find_evidence(questions, given, retriever, max_tokens, progress)
     known = [one.asked for one in evidence if one.gold]
     unknown = [one.asked for one in evidence if not one.gold]
@@ -101,7 +100,7 @@ def prepare_questions(
         reasons = Counter(one.why_not for one in evidence if one.why_not)
         told = "".join(f"; of {count} {why}" for why, count in reasons.most_common())
         raise QuestionError(
-            f"{file}: only {len(known)} of {len(questions)} questions can be learned from, and at "
+            f"{source}: {len(known)} of {len(questions)} questions can be learned from, and at "
             f"least {FEWEST} are needed{told}. Add questions, or name their paragraphs."
         )
     held_out = hold_out(known, share, seed) | hold_out(unknown, share, seed)

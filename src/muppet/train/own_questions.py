@@ -53,9 +53,9 @@ def read_own_questions(path: Path) -> list[OwnQuestion]:
     return list(found.values())
 
 
-def named_paragraphs(asked: OwnQuestion, store: Store, path: Path) -> tuple[Paragraph, ...]:
-    """The paragraphs that a question names, by their ids or their titles."""
-    return tuple(_named(name, store, f"{path}:{asked.line}") for name in asked.paragraphs)
+def named_paragraphs(asked: OwnQuestion, store: Store, source: str) -> tuple[Paragraph, ...]:
+    """The paragraphs that a question of this source names, by their ids or their titles."""
+    return tuple(_named(name, store, f"{source}:{asked.line}") for name in asked.paragraphs)
 
 
 def hold_out(questions: Iterable[OwnQuestion], share: float, seed: int) -> set[int]:

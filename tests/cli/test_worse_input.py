@@ -1,0 +1,165 @@
+"""What the fuzz found: names that systems refuse, files too much for a parser, settings too large.
+
+The promise is that of `test_bad_input`: one clear line, exit code 2, and nothing has changed.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import (
+    MUPPET,
+    animals,
+    answers,
+    assert_refused,
+    make_zoo,
+    muppet,
+    muppet_process,
+    write_rows,
+)
+
+from muppet.errors import QuestionError
+from muppet.evaluate.answers import Predictions, write_predictions
+from muppet.knowledge.open import KnowledgeBase
+
+LONG = "a" * 300
+"""No file system takes such a name."""
+
+
+@pytest.mark.parametrize(
+    "command", [["info", LONG], ["index", LONG, "--into", "kb"], ["serve", LONG], ["mcp", LONG]]
+)
+def test_a_name_that_the_system_refuses_is_told_in_one_line(command: list[str]) -> None:
+    assert_refused(muppet(*command), LONG, "File name too long")
+
+
+def test_a_link_to_itself_is_no_knowledge_base(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for command in ("info", "serve", "mcp", "chat"):
+        assert_refused(muppet(command, loop), "loop is no knowledge base")
+
+
+def test_an_id_that_is_no_text_names_no_document(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path)
+    assert_refused(muppet("remove", zoo, "zebra", "caf\udce9"), "nothing was removed")
+    assert len(answers(zoo, "zebra")[0]) == 1
+
+
+def test_a_knowledge_base_whose_name_is_not_utf8_is_not_made(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", animals("owl"))
+    assert_refused(muppet("index", source, "--into", tmp_path / "caf\udce9"), "is not UTF-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_a_name_that_is_not_utf8_can_be_printed(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path).rename(tmp_path / "caf\udce9")
+    outcome = muppet("compact", zoo)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "caf\\udce9 has no vectors" in outcome.out
+    old = muppet_process("compact", zoo, environment=os.environ | {"PYTHONIOENCODING": "latin-1"})
+    assert (old.code, old.out) == (0, outcome.out)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_streams_may_be_closed(tmp_path: Path, closed: str) -> None:
+    zoo = make_zoo(tmp_path)
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *MUPPET, "search", zoo, "-"],
+        input=b"zebra",
+        capture_output=True,
+    )
+    assert done.returncode == (2 if closed == "<&-" else 0)
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("content", ["a = " + "1" * 5_000, "a = " + "[" * 50_000])
+def test_settings_that_are_too_much_for_a_parser_are_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(content)
+    rows = write_rows(tmp_path / "rows.jsonl", animals("owl"))
+    outcome = muppet("index", rows, "--into", tmp_path / "kb", "--config", file)
+    assert_refused(outcome, "my.toml is not valid TOML")
+
+
+def test_files_that_are_too_deep_for_a_parser_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text('{"question":' * 50_000)
+    zoo = make_zoo(tmp_path)
+    assert_refused(muppet("ask", zoo, "--file", file), "deep.json:1 is no JSON object")
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "1", "question": "Who?", "answer": "zebra"}\n')
+    assert_refused(muppet("score", file, gold), "deep.json does not hold predictions")
+    (zoo / "manifest.json").write_text('{"a":' * 50_000)
+    assert_refused(muppet("info", zoo), "manifest.json is damaged")
+
+
+@pytest.mark.parametrize(
+    ("setting", "part"),
+    [
+        ("tfidf.buckets = 1099511627776", "buckets cannot be 1099511627776"),
+        ("tfidf.buckets = 1073741824", "buckets must be from 1 to 268,435,456"),
+        ("tfidf.ngrams = 1000000", "ngrams must be from 1 to 10"),
+        ("bm25.title_boost = inf", "title_boost must be from 0 to 1,000,000"),
+        ("retrieve.lexical_weight = nan", "lexical_weight must be from 0 to 1,000,000, not nan"),
+        ("read.chain_weight = -inf", "chain_weight must be from 0"),
+        ("read.match_weight = 1e300", "match_weight must be from 0"),
+        ("read.support = 40", "support must be from 0 to 1, not 40"),
+    ],
+)
+def test_a_setting_that_would_break_the_arithmetic_is_refused(
+    tmp_path: Path, setting: str, part: str
+) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text(setting)
+    source = write_rows(tmp_path / "rows.jsonl", animals("owl"))
+    outcome = muppet("index", source, "--into", tmp_path / "kb", "--config", file)
+    assert_refused(outcome, part)
+
+
+def test_more_than_there_is_may_be_wanted(tmp_path: Path) -> None:
+    """Room for two thousand million paragraphs was asked of the system, and the process ended."""
+    with KnowledgeBase(make_zoo(tmp_path)) as knowledge:
+        assert len(knowledge.narrow("zebra lion", 2**31 - 1)) == 2
+
+
+@pytest.mark.parametrize("content", ["", "\0", "[]", "{}", '{"path": null}'])
+def test_a_damaged_note_of_the_model_is_named(tmp_path: Path, content: str) -> None:
+    zoo = make_zoo(tmp_path)
+    (zoo / "model.json").write_text(content)
+    outcome = muppet("ask", zoo, "zebra")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    if content != '{"path": null}':
+        assert_refused(outcome, "model.json is damaged", f"muppet encode {zoo}")
+
+
+def test_a_damaged_lexical_index_says_how_to_mend_it(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path)
+    for path in (zoo / "bm25").glob("*.pos"):
+        path.unlink()
+    assert_refused(muppet("search", zoo, "zebra"), "Delete that directory")
+
+
+@pytest.mark.parametrize("config", [[1], "x", None])
+def test_a_manifest_of_another_shape_is_damaged(tmp_path: Path, config: object) -> None:
+    zoo = make_zoo(tmp_path)
+    manifest = json.loads((zoo / "manifest.json").read_text())
+    (zoo / "manifest.json").write_text(json.dumps(manifest | {"config": config}))
+    assert_refused(muppet("info", zoo), "manifest.json is damaged")
+
+
+@pytest.mark.parametrize("charset", ["undefined", "idna", "hex", "nonsense"])
+def test_a_page_in_no_encoding_there_is_is_refused(tmp_path: Path, charset: str) -> None:
+    page = tmp_path / "page.html"
+    page.write_bytes(f'<meta charset="{charset}"><p>Owls '.encode() + b"\xff sleep.")
+    outcome = muppet("index", page, "--into", tmp_path / "kb")
+    assert_refused(outcome, f"page.html:1: is not {charset}, as it says")
+
+
+def test_predictions_are_not_written_over_a_directory(tmp_path: Path) -> None:
+    for path in (Path(), tmp_path):
+        with pytest.raises(QuestionError, match="Cannot write predictions"):
+            write_predictions(path, Predictions({}))
