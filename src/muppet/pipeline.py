@@ -103,7 +103,7 @@ class Muppet:
 
 
 def open_muppet(
-    directory: Path,
+    kb: Path | KnowledgeBase,
     *,
     config: Config | None = None,
     model: Path | None = None,
@@ -111,30 +111,19 @@ def open_muppet(
     threads: int = 2,
     progress: Progress = silent,
 ) -> Muppet:
-    """A knowledge base with the encoder it was made with and a reader, ours if none is named."""
-    knowledge = KnowledgeBase(directory)
+    """A knowledge base with the encoder it was made with and a reader, ours if none is named.
+
+    It is closed with the Muppet, or where that cannot be made, even if it was open before.
+    """
+    knowledge = kb if isinstance(kb, KnowledgeBase) else KnowledgeBase(kb)
     try:
-        return equip(
-            knowledge, config=config, model=model, reader=reader, threads=threads, progress=progress
-        )
+        settings = config or knowledge.config
+        retriever = open_retriever(knowledge, model, settings.retrieve, progress)
+        chain_reader = ChainReader(reader or shipped_reader(), threads)
     except BaseException:
         knowledge.close()
         raise
-
-
-def equip(
-    knowledge: KnowledgeBase,
-    *,
-    config: Config | None = None,
-    model: Path | None = None,
-    reader: Path | None = None,
-    threads: int = 2,
-    progress: Progress = silent,
-) -> Muppet:
-    """The same for a knowledge base that is open already."""
-    settings = config or knowledge.config
-    retriever = open_retriever(knowledge, model, settings.retrieve, progress)
-    return Muppet(retriever, ChainReader(reader or shipped_reader(), threads), settings.read)
+    return Muppet(retriever, chain_reader, settings.read)
 
 
 def shipped_reader() -> Path:

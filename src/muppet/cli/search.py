@@ -105,7 +105,8 @@ def _search_words(
         click.echo(_NOTHING[retriever])
     for rank, (chain, score) in enumerate(zip(found.chains, found.scores, strict=True), 1):
         (paragraph,) = found.paragraphs_of(chain)
-        click.echo(f"{rank}. {paragraph.title}  [{score:.1f}]  {shown(paragraph.source)}")
+        title, source = one_line(paragraph.title), one_line(shown(paragraph.source))
+        click.echo(f"{rank}. {title}  [{score:.1f}]  {source}")
         click.echo(f"   {_best_sentence(paragraph, question)}")
 
 

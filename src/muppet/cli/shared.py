@@ -77,13 +77,13 @@ def opened(
 ) -> Iterator["Muppet"]:
     """A knowledge base to be asked, by the settings named, else its own, and these options."""
     from muppet.knowledge.open import KnowledgeBase
-    from muppet.pipeline import equip
+    from muppet.pipeline import open_muppet
 
     progress = ProgressLine()
     with KnowledgeBase(kb) as knowledge:
         given = load_config(config_file) if config_file else knowledge.config
         config = _with_options(given, hops, chains, top)
-        muppet = equip(
+        muppet = open_muppet(
             knowledge, config=config, model=model, reader=reader, threads=threads, progress=progress
         )
         progress.close()

@@ -239,7 +239,7 @@ class Retriever:
         ]
 
     def _pool(self, hops: Sequence[Hop]) -> Pool:
-        """Those of the paragraphs, best first, that have vectors."""
+        """Of hops, best first, the paragraphs that have vectors."""
         best = hops[0].score if hops and hops[0].score > 0 else 1.0
         ordered = sorted(hops, key=lambda hop: hop.paragraph)
         numbers = np.array([hop.paragraph for hop in ordered], dtype=np.int64)
