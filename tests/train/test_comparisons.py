@@ -1,6 +1,7 @@
 """Comparison questions made from paragraphs: their facts, their answers, their evidence."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import pytest
 
 from muppet.corpus.benchmarks import read_questions
 from muppet.domain import Paragraph
-from muppet.train.comparisons import facts_of, make_comparisons
+from muppet.train.comparisons import make_comparisons
+from muppet.train.facts import OPENING, facts_of
 
 NATIONS = ("Norwegian", "Chilean", "Kenyan")
+COUNTRIES = ("Norway", "Chile", "Kenya")
 WORKS = ("potter", "film director", "engineer")
 
 
@@ -33,7 +36,9 @@ def film(number: int) -> Paragraph:
 
 def town(number: int) -> Paragraph:
     people = f" The population was {1_000 + 7 * number:,} in 2011."
-    return told(f"Town {number}x", f"Town {number}x is a village in Norway.", people)
+    return told(
+        f"Town {number}x", f"Town {number}x is a village in {COUNTRIES[number % 3]}.", people
+    )
 
 
 WORLD = [make(number) for make in (person, film, town) for number in range(40)]
@@ -43,15 +48,24 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
     ("sentence", "facts"),
     [
         ("Ada Holm (born 3 May 1901 in Bergen) is a Norwegian film director.",
-         {"born": 1901, "nation": "Norwegian", "kind": "film director"}),
+         {"born": 1901, "nation": "Norwegian", "kind": "film director",
+          "both": "Norwegian film director"}),
         ("Ada Holm (3 May 1901 – 1 June 1980) was a former Welsh potter and writer.",
-         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter"}),
+         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter", "both": "Welsh potter"}),
         ("Kite is a 1994 American comedy film directed by Ada Holm.",
-         {"year": 1994, "nation": "American", "kind": "comedy film"}),
+         {"year": 1994, "nation": "American", "kind": "comedy film",
+          "both": "American comedy film"}),
         ("Skerry College is a school, founded in March 1887.",
          {"founded": 1887, "kind": "school"}),
         ("Skerry is a village of Norway with a population of about 1,204 people.",
          {"people": 1204, "kind": "village"}),
+        ("Skerry is a peak with an elevation of 1,204 metres in Tromsø, Norway.",
+         {"metres": 1204, "kind": "peak", "country": "Norway"}),
+        ("Holm Mill is a mill near Dover, Ohio, built in 1840 in Dover, Ohio.",
+         {"built": 1840, "kind": "mill", "state": "Ohio", "country": "the United States"}),
+        ("Holmia is a genus of about 12 flowering species.", {"species": 12, "kind": "genus"}),
+        ("The Holm line is a railway, 31.5 km long, which opened in May 1902.",
+         {"kilometres": 31, "opened": 1902, "kind": "railway"}),
         ("It rained.", {}),
     ],
 )  # fmt: skip
@@ -66,6 +80,8 @@ def test_a_fact_knows_its_sentence_and_only_openings_say_what_a_thing_is() -> No
     found = facts_of(town(3))
     assert (found["kind"].sentence, found["people"].sentence) == (0, 1)
     assert "kind" not in facts_of(told("T", "It rained.", " T is a village."))
+    said = facts_of(told("T", "It rained.", " She won the regatta of Bergen twice."))["said"]
+    assert (said.value, said.sentence) == ("won the regatta of Bergen twice", 1)
 
 
 def test_questions_are_answered_by_what_their_two_paragraphs_say() -> None:
@@ -77,7 +93,12 @@ def test_questions_are_answered_by_what_their_two_paragraphs_say() -> None:
         assert len(gold) == 2 and len(texts) > 3
         values = {title: facts_of(told(title, *texts[title])) for title in gold}
         assert all(title.removesuffix(" (film)") in one["question"] for title in gold)
-        if "born" in one["question"] or "older" in one["question"]:
+        if "born before" in one["question"]:
+            years = [
+                values[title]["born"].value for title in sorted(gold, key=one["question"].find)
+            ]
+            assert (years[0] < years[1]) == (one["answer"] == "yes")
+        elif " or " in one["question"] and re.search("born|older", one["question"]):
             name = "born" if "Person" in one["question"] else "year"
             first = min(gold, key=lambda title: values[title][name].value)
             last = max(gold, key=lambda title: values[title][name].value)
@@ -104,3 +125,12 @@ def test_they_are_read_like_a_benchmark_and_too_few_paragraphs_make_fewer(tmp_pa
     assert all(len(one.gold.paragraphs) == 2 and one.gold.support for one in questions)
     assert make_comparisons(WORLD[:3], 20, seed=1) == []
     assert make_comparisons([], 20, seed=1) == []
+
+
+def test_in_brief_they_come_with_the_openings_of_their_two_paragraphs_alone() -> None:
+    long = [told(one.title, *one.sentences, *[" It rained."] * 5) for one in WORLD]
+    for one in make_comparisons(long, 60, seed=2, brief=True):
+        assert sorted(title for title, _ in one["context"]) == sorted(
+            title for title, _ in one["supporting_facts"]
+        )
+        assert all(len(sentences) <= OPENING for _, sentences in one["context"])

@@ -151,7 +151,9 @@ def test_comparisons_are_of_2wiki_where_their_file_has_a_kind_that_only_2wiki_ha
     hotpot_data, _ = only(tmp_path, hotpot("a", type="comparison"), hotpot("b"))
     wiki_data, _ = only(tmp_path, hotpot("a", type="comparison"), two_wiki("b", "compositional"))
     assert {question.dataset for question in hotpot_data.questions} == {"hotpotqa"}
+    made_data, _ = only(tmp_path, hotpot("a", type="comparison"))
     assert {question.dataset for question in wiki_data.questions} == {"2wiki"}
+    assert {question.dataset for question in made_data.questions} == {"comparisons"}
     assert dataset_of([]) == "hotpotqa"
 
 

@@ -56,6 +56,12 @@ def test_a_share_of_the_wrong_chains_may_be_of_strangers_alone() -> None:
     assert all(len(set(one.paragraphs)) == 2 for _, *wrong in drawn for one in wrong)
 
 
+def test_comparisons_that_we_made_are_read_without_wrong_chains() -> None:
+    ((gold, *wrong),) = draw(data((0, 1), dataset="comparisons"), WrongChains())
+    assert set(gold.paragraphs) == {0, 1}
+    assert not wrong
+
+
 def test_all_distractors_are_as_likely_checklist_26() -> None:
     seen = Counter(
         row for _, *wrong in draw(data((0, 1)), WrongChains(), 2000) for one in wrong

@@ -22,20 +22,27 @@ from muppet.train.comparisons import make_comparisons
               help="How many questions.")  # fmt: skip
 @click.option("--every", default=1, show_default=True, type=click.IntRange(1, 1_000_000),
               help="Read every so many-th document.")  # fmt: skip
+@click.option("--brief", is_flag=True, help="With two sentences of two paragraphs, nothing else.")
 @click.option("--seed", default=1, show_default=True, help="Another seed makes other questions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def comparisons(
-    files: tuple[Path, ...], out: Path, count: int, every: int, seed: int, as_json: bool
+    files: tuple[Path, ...],
+    out: Path,
+    count: int,
+    every: int,
+    brief: bool,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Make comparison questions from the documents in FILES, to train on.
 
-    What two documents' opening sentences say of years, numbers, nationality and kind makes
+    What two documents' opening sentences say of years, numbers, nationality, place and kind makes
     questions like "Who was born first, A or B?", with answers and evidence, in HotpotQA's schema:
     name the file among `data.train` of a recipe.
     """
     progress = ProgressLine()
     paragraphs = _openings(files, every, progress)
-    made = make_comparisons(paragraphs, count, seed)
+    made = make_comparisons(paragraphs, count, seed, brief=brief)
     if not made:
         raise CorpusError(
             f"Nothing in {len(paragraphs):,} opening paragraphs can be compared. They should say "

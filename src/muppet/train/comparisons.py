@@ -1,11 +1,10 @@
 """Paragraphs → comparison questions made from them: who is older, which came first, are both …?
 
-Benchmarks have a few hundred such questions, too few to learn to compare from. What two opening
-sentences say of years, numbers, nationality and kind makes as many as one wants, each with its
-answer, its two paragraphs and the sentences it rests on.
+Benchmarks have a few hundred such questions, too few to learn to compare from. What two openings
+say (`facts`) makes as many as one wants, each with its answer, its two paragraphs and the sentences
+it rests on.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,75 +13,23 @@ from typing import Any
 import numpy as np
 
 from muppet.domain import Paragraph
+from muppet.train.facts import OPENING, Subject, facts_of
 
 LONGEST = 120
 """Words of a paragraph; longer ones are left out."""
 DISTRACTORS = 4
 
-_NATIONS = re.split(
-    " +",
-    "Afghan African Albanian Algerian American Argentine Armenian Australian Austrian Bangladeshi "
-    "Belgian Bolivian Brazilian British Bulgarian Cameroonian Canadian Chilean Chinese Colombian "
-    "Croatian Cuban Cypriot Czech Danish Dutch Ecuadorian Egyptian English Estonian Ethiopian "
-    "Finnish French Georgian German Ghanaian Greek Hungarian Icelandic Indian Indonesian Iranian "
-    "Iraqi Irish Israeli Italian Jamaican Japanese Kenyan Korean Latvian Lebanese Lithuanian "
-    "Malaysian Mexican Moroccan Nepalese Nigerian Norwegian Pakistani Peruvian Philippine Polish "
-    "Portuguese Romanian Russian Scottish Senegalese Serbian Slovak Slovenian Spanish Swedish "
-    "Swiss Syrian Thai Tunisian Turkish Ukrainian Uruguayan Venezuelan Vietnamese Welsh",
-)
-_WORKS = ("film", "album", "novel", "song", "single", "video game", "television series", "play")
-_NUMBER = r"(\d{1,3}(?:,\d{3})+|\d{3,7})"
-_YEAR = r"(1[0-9]\d\d|20[0-2]\d)"
-_BORN = re.compile(rf"\((?:[^()]{{0,60}}?\b)?born [^()]{{0,25}}?{_YEAR}\b")
-_LIVED = re.compile(rf"\([^()]{{0,60}}?\b{_YEAR}\s?[–—-]\s?[^()]{{0,25}}?{_YEAR}\b[^()]{{0,20}}\)")
-_FOUNDED = re.compile(rf"\b(?:founded|established|formed|opened|created) in (?:\w+ )?{_YEAR}\b")
-_PEOPLE = re.compile(rf"\bpopulation (?:was|of|is)(?: about| around)? {_NUMBER}\b")
-_IS = re.compile(
-    r"\b(?:is|was|are|were) an? (?:former |retired |professional |small |large |historic )*"
-    rf"(?:(?P<year>{_YEAR[1:-1]}) )?(?P<nation>{'|'.join(_NATIONS)})? ?"
-    r"(?P<kind>[a-z][a-z -]{2,60})"
-)
-_KIND_ENDS = re.compile(
-    r" (?:and|from|who|that|which|in|of|by|based|located|for|directed|written|released|starring|"
-    r"with|to|at|on|known|best|born|where|whose|played|playing|produced|recorded|as|used|found|"
-    r"about|near)\b"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """What a paragraph says of its subject, and in which sentence; `group` is what it may be
-    compared with."""
-
-    name: str
-    group: str
-    value: Any
-    sentence: int
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A paragraph with what it says of its subject."""
-
-    paragraph: Paragraph
-    facts: dict[str, Fact]
-
-    @property
-    def title(self) -> str:
-        return _bare(self.paragraph.title)
-
-    @property
-    def is_person(self) -> bool:
-        return "born" in self.facts
-
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Questions whose answer is the one of two with the smaller or the larger value."""
+    """Questions whose answer is the one of two with the smaller or the larger value, and those
+    that ask whether the first has the smaller or the larger."""
 
     fact: str
     smaller: tuple[str, ...]
     larger: tuple[str, ...]
+    is_smaller: tuple[str, ...] = ()
+    is_larger: tuple[str, ...] = ()
 
 
 _ORDERS = (
@@ -93,11 +40,15 @@ _ORDERS = (
          "Between {a} and {b}, who was born first?", "Who is the oldest, {a} or {b}?"),
         ("Who was born later, {a} or {b}?", "Who is younger, {a} or {b}?",
          "Which person is younger, {a} or {b}?"),
+        ("Was {a} born before {b}?", "Is {a} older than {b}?"),
+        ("Was {a} born after {b}?", "Is {a} younger than {b}?"),
     ),
     _Order(
         "died",
         ("Who died first, {a} or {b}?", "Who died earlier, {a} or {b}?"),
-        ("Who died later, {a} or {b}?",),
+        ("Who died later, {a} or {b}?", "Who died last, {a} or {b}?"),
+        ("Did {a} die before {b}?",),
+        ("Did {a} die after {b}?",),
     ),
     _Order(
         "year",
@@ -106,12 +57,33 @@ _ORDERS = (
          "Which {kind} is older, {a} or {b}?"),
         ("Which {kind} is newer, {a} or {b}?", "Which {kind} was released later, {a} or {b}?",
          "Which {kind} came out more recently, {a} or {b}?"),
+        ("Was the {kind} {a} released before the {kind} {b}?", "Did {a} come out before {b}?"),
+        ("Was the {kind} {a} released after {b}?",),
     ),
     _Order(
         "founded",
         ("Which was founded first, {a} or {b}?", "Which was established earlier, {a} or {b}?",
-         "Which is older, {a} or {b}?", "Was {a} or {b} founded first?"),
+         "Which is older, {a} or {b}?", "Was {a} or {b} founded first?",
+         "Which was formed first, {a} or {b}?"),
         ("Which was founded later, {a} or {b}?", "Which was established later, {a} or {b}?"),
+        ("Was {a} founded before {b}?",),
+        ("Was {a} founded after {b}?",),
+    ),
+    _Order(
+        "opened",
+        ("Which opened first, {a} or {b}?", "Which opened earlier, {a} or {b}?",
+         "Which was opened first, {a} or {b}?"),
+        ("Which opened later, {a} or {b}?", "Which was opened more recently, {a} or {b}?"),
+        ("Did {a} open before {b}?",),
+        ("Did {a} open after {b}?",),
+    ),
+    _Order(
+        "built",
+        ("Which was built first, {a} or {b}?", "Which is older, {a} or {b}?",
+         "Which was completed earlier, {a} or {b}?"),
+        ("Which was built later, {a} or {b}?", "Which is newer, {a} or {b}?"),
+        ("Was {a} built before {b}?", "Is {a} older than {b}?"),
+        ("Was {a} built after {b}?",),
     ),
     _Order(
         "people",
@@ -119,17 +91,61 @@ _ORDERS = (
          "Which has the smaller population, {a} or {b}?"),
         ("Which has more inhabitants, {a} or {b}?", "Which has the larger population, {a} or {b}?",
          "Which has more people, {a} or {b}?"),
+        ("Does {a} have fewer inhabitants than {b}?",),
+        ("Does {a} have more inhabitants than {b}?",),
+    ),
+    _Order(
+        "species",
+        ("Which genus has fewer species, {a} or {b}?",),
+        ("Which genus has more species, {a} or {b}?",
+         "Which genus contains more species, {a} or {b}?"),
+    ),
+    _Order(
+        "metres",
+        ("Which is lower, {a} or {b}?",),
+        ("Which is higher, {a} or {b}?", "Which is taller, {a} or {b}?"),
+        (),
+        ("Is {a} higher than {b}?",),
+    ),
+    _Order(
+        "kilometres",
+        ("Which is shorter, {a} or {b}?",),
+        ("Which is longer, {a} or {b}?",),
+        (),
+        ("Is {a} longer than {b}?",),
     ),
 )  # fmt: skip
-_SAME_NATION = (
-    "Are {a} and {b} of the same nationality?", "Were {a} and {b} of the same nationality?",
-    "Do {a} and {b} have the same nationality?", "Are {a} and {b} from the same country?",
-)  # fmt: skip
-_BOTH_NATION = ("Are {a} and {b} both {value}?", "Are both {a} and {b} {value}?")
-_BOTH_KIND = (
-    "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
-    "Were {a} and {b} both {values}?",
-)  # fmt: skip
+_SAME = {
+    "nation": (
+        "Are {a} and {b} of the same nationality?", "Were {a} and {b} of the same nationality?",
+        "Do {a} and {b} have the same nationality?", "Are {a} and {b} from the same country?",
+        "Were both {a} and {b} from the same country?",
+    ),
+    "country": (
+        "Are {a} and {b} in the same country?", "Are {a} and {b} located in the same country?",
+        "Are both {a} and {b} in the same country?",
+    ),
+    "state": (
+        "Are {a} and {b} in the same state?", "Are {a} and {b} located in the same state?",
+        "Are both {a} and {b} located in the same U.S. state?",
+    ),
+}  # fmt: skip
+_BOTH = {
+    "nation": ("Are {a} and {b} both {value}?", "Are both {a} and {b} {value}?"),
+    "kind": (
+        "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
+        "Were {a} and {b} both {values}?",
+    ),
+    "both": (
+        "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
+        "Were both {a} and {b} {values}?",
+    ),
+    "country": (
+        "Are {a} and {b} both in {value}?", "Are both {a} and {b} located in {value}?",
+        "Are {a} and {b} both located in {value}?",
+    ),
+}  # fmt: skip
+_BOTH["state"] = _BOTH["country"]
 _SHARED_NATION = (
     "What nationality do {a} and {b} share?", "{a} and {b} are both of what nationality?",
     "What nationality were both {a} and {b}?",
@@ -139,22 +155,18 @@ _SHARED_WORK = (
     "{a} and {b} share which occupation?",
 )  # fmt: skip
 _SHARED_KIND = ("What are both {a} and {b}?", "{a} and {b} are both what?")
-
-
-def facts_of(paragraph: Paragraph) -> dict[str, Fact]:
-    """What the first two sentences say, by name."""
-    found: dict[str, Fact] = {}
-    for number, sentence in enumerate(paragraph.sentences[:2]):
-        for name, (group, value) in _facts_in(sentence, is_first=number == 0).items():
-            found.setdefault(name, Fact(name, group, value, number))
-    return found
+_SHARED_PLACE = ("In which {name} are both {a} and {b}?", "{a} and {b} are both in which {name}?")
 
 
 def make_comparisons(
-    paragraphs: Iterable[Paragraph], count: int, seed: int
+    paragraphs: Iterable[Paragraph], count: int, seed: int, *, brief: bool = False
 ) -> list[dict[str, Any]]:
     """So many questions in HotpotQA's schema, as like each other as chance makes them; fewer where
-    the paragraphs say too little."""
+    the paragraphs say too little.
+
+    In `brief`, they come with the openings of their two paragraphs and nothing else: less to read,
+    more questions an hour.
+    """
     subjects = [
         Subject(one, facts)
         for one in paragraphs
@@ -164,7 +176,7 @@ def make_comparisons(
     for subject in subjects:
         for fact in subject.facts.values():
             groups[fact.name, fact.group].append(subject)
-    maker = _Maker(groups, np.random.default_rng(seed))
+    maker = _Maker(groups, np.random.default_rng(seed), brief)
     makers = [maker.ordered] * 5 + [maker.yes_or_no] * 4 + [maker.shared, maker.which]
     made: list[dict[str, Any]] = []
     for tried in range(20 * count):
@@ -180,10 +192,14 @@ class _Maker:
     """Draws two subjects that can be compared, and asks; nothing where a draw does not fit."""
 
     def __init__(
-        self, groups: dict[tuple[str, str], list[Subject]], rng: np.random.Generator
+        self,
+        groups: dict[tuple[str, str], list[Subject]],
+        rng: np.random.Generator,
+        brief: bool,
     ) -> None:
         self._groups = {key: some for key, some in groups.items() if len(some) > DISTRACTORS + 2}
         self._rng = rng
+        self._brief = brief
 
     def ordered(self) -> dict[str, Any] | None:
         order = _ORDERS[self._rng.integers(len(_ORDERS))]
@@ -194,13 +210,18 @@ class _Maker:
         if values[0] == values[1]:
             return None
         wants_smaller = self._rng.random() < 0.5
-        answer = drawn[int((values[0] < values[1]) != wants_smaller)]
-        templates = order.smaller if wants_smaller else order.larger
+        is_first = (values[0] < values[1]) == wants_smaller
         kind = drawn[0].facts[order.fact].group
-        return self._asked(templates, order.fact, drawn, answer.title, kind=kind)
+        verdicts = order.is_smaller if wants_smaller else order.is_larger
+        if verdicts and self._rng.random() < 0.25:
+            answer = "yes" if is_first else "no"
+            return self._asked(verdicts, order.fact, drawn, answer, kind=kind)
+        templates = order.smaller if wants_smaller else order.larger
+        answer = drawn[0 if is_first else 1].title
+        return self._asked(templates, order.fact, drawn, answer, kind=kind)
 
     def yes_or_no(self) -> dict[str, Any] | None:
-        name = ("nation", "kind")[self._rng.integers(2)]
+        name = self._one_of("nation", "kind", "both", "country", "state")
         drawn = self._pair(name, alike=bool(self._rng.random() < 0.5))
         if drawn is None:
             return None
@@ -208,35 +229,47 @@ class _Maker:
         if first != second and (first.endswith(second) or second.endswith(first)):
             return None  # a film director is a director
         answer = "yes" if first == second else "no"
-        if name == "kind":
-            return self._asked(_BOTH_KIND, name, drawn, answer, values=_plural(first))
-        same = drawn[0].is_person and self._rng.random() < 0.6
-        templates = _SAME_NATION if same else _BOTH_NATION
-        return self._asked(templates, name, drawn, answer, value=first)
+        can_be_same = name in _SAME and (name != "nation" or drawn[0].is_person)
+        same = can_be_same and self._rng.random() < 0.6
+        templates = _SAME[name] if same else _BOTH[name]
+        return self._asked(templates, name, drawn, answer, value=first, values=_plural(first))
 
     def shared(self) -> dict[str, Any] | None:
-        name = ("nation", "kind")[self._rng.integers(2)]
+        name = self._one_of("nation", "kind", "country", "state")
         drawn = self._pair(name, alike=True)
         if drawn is None or (name == "nation" and not drawn[0].is_person):
+            return None
+        answer = drawn[0].facts[name].value.removeprefix("the ")
+        if not all(answer in one.paragraph.text for one in drawn[:2]):
             return None
         templates: Sequence[str] = _SHARED_NATION
         if name == "kind":
             templates = _SHARED_WORK if drawn[0].is_person else _SHARED_KIND
-        return self._asked(templates, name, drawn, drawn[0].facts[name].value)
+        elif name != "nation":
+            templates = _SHARED_PLACE
+        return self._asked(templates, name, drawn, answer, name=name)
 
     def which(self) -> dict[str, Any] | None:
-        name = ("nation", "kind")[self._rng.integers(2)]
+        name = self._one_of("nation", "kind", "said", "said")
         drawn = self._pair(name)
         if drawn is None:
             return None
         first, second = (one.facts[name].value for one in drawn[:2])
         if first.endswith(second) or second.endswith(first):
             return None
-        asked = "Who" if drawn[0].is_person else "Which one"
-        article = "" if name == "nation" else "an " if first[0] in "aeiou" else "a "
+        people = sum(one.is_person for one in drawn[:2])
+        if people == 1:
+            return None
+        asked = "Who" if people else "Which one"
+        does = first if name == "said" else f"is {first}"
+        if name == "kind":
+            does = f"is {'an' if first[0] in 'aeiou' else 'a'} {first}"
         turned = [drawn[1], drawn[0], *drawn[2:]] if self._rng.random() < 0.5 else drawn
-        template = f"{asked} is {article}{first}, {{a}} or {{b}}?"
+        template = f"{asked} {_escaped(does)}, {{a}} or {{b}}?"
         return self._asked((template,), name, turned, drawn[0].title)
+
+    def _one_of(self, *names: str) -> str:
+        return names[int(self._rng.integers(len(names)))]
 
     def _pair(self, name: str, *, alike: bool | None = None) -> list[Subject] | None:
         """Two subjects to compare, and behind them distractors; `alike` or not in what is
@@ -272,7 +305,7 @@ class _Maker:
         """The question as a record of HotpotQA's, its paragraphs in random order."""
         template = templates[int(self._rng.integers(len(templates)))]
         gold = drawn[:2]
-        order = self._rng.permutation(len(drawn)).tolist()
+        given, sentences = (gold, OPENING) if self._brief else (drawn, None)
         return {
             "question": template.format(a=gold[0].title, b=gold[1].title, **words),
             "answer": answer,
@@ -281,40 +314,10 @@ class _Maker:
                 [one.paragraph.title, one.facts[fact].sentence] for one in gold
             ],
             "context": [
-                [drawn[place].paragraph.title, list(drawn[place].paragraph.sentences)]
-                for place in order
+                [given[place].paragraph.title, list(given[place].paragraph.sentences[:sentences])]
+                for place in self._rng.permutation(len(given)).tolist()
             ],
         }  # fmt: skip
-
-
-def _facts_in(sentence: str, *, is_first: bool) -> dict[str, tuple[str, Any]]:
-    """name -> group, value"""
-    found: dict[str, tuple[str, Any]] = {}
-    if lived := _LIVED.search(sentence) if is_first else None:
-        found |= {"born": ("person", int(lived[1])), "died": ("person", int(lived[2]))}
-    elif born := _BORN.search(sentence) if is_first else None:
-        found["born"] = ("person", int(born[1]))
-    if founded := _FOUNDED.search(sentence):
-        found["founded"] = ("founded", int(founded[1]))
-    if people := _PEOPLE.search(sentence):
-        found["people"] = ("place", int(people[1].replace(",", "")))
-    if told := _IS.search(sentence) if is_first else None:
-        found |= _what_it_is(told, is_person="born" in found)
-    return found
-
-
-def _what_it_is(told: re.Match[str], *, is_person: bool) -> dict[str, tuple[str, Any]]:
-    kind = _KIND_ENDS.split(told["kind"], maxsplit=1)[0].strip(" -")
-    work = next((name for name in _WORKS if kind == name or kind.endswith(f" {name}")), "")
-    group = "person" if is_person else work or "thing"
-    found: dict[str, tuple[str, Any]] = {}
-    if told["nation"]:
-        found["nation"] = (group, told["nation"])
-    if len(kind) >= 3 and len(kind.split()) <= 3 and not kind.startswith("track"):
-        found["kind"] = ("person" if is_person else "thing", kind)
-    if told["year"] and work:
-        found["year"] = (work, int(told["year"]))
-    return found
 
 
 def _plural(kind: str) -> str:
@@ -325,6 +328,6 @@ def _plural(kind: str) -> str:
     return f"{kind[:-3]}men" if kind.endswith("man") else f"{kind}s"
 
 
-def _bare(title: str) -> str:
-    """Without what only tells it from others, as in The Kite (film)."""
-    return re.sub(r"\s*\([^()]*\)$", "", title)
+def _escaped(text: str) -> str:
+    """Text that stays as it is when formatted."""
+    return text.replace("{", "{{").replace("}", "}}")

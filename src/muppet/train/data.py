@@ -100,7 +100,8 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
     """Which benchmark the questions of one file are from, told by their kinds.
 
     2Wiki has kinds of its own beside the `comparison` it shares with HotpotQA; MuSiQue's kinds
-    count hops; SQuAD's questions are all single and mark no sentence. The rest is of HotpotQA.
+    count hops; SQuAD's questions are all single and mark no sentence; those that `comparisons`
+    makes all compare. The rest is of HotpotQA.
     """
     kinds = {item.gold.kind for item in items}
     if kinds & _ONLY_2WIKI:
@@ -109,7 +110,7 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
         return "musique"
     if kinds == {"single"} and not any(item.gold.support for item in items):
         return "squad"
-    return "hotpotqa"
+    return "comparisons" if kinds == {"comparison"} else "hotpotqa"
 
 
 def truncated(paragraph: Paragraph, max_tokens: int) -> Paragraph:

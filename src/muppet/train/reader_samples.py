@@ -65,7 +65,7 @@ def reader_samples(
         made = made if wrong.paragraphs is None else wrong.paragraphs
         near = (wrong.negatives or {}).get(number, question.distractors)
         chains += [(row,) for row in several(made, near, question.gold, data, rng)]
-    else:
+    elif question.dataset != "comparisons":  # made to learn comparing from, not choosing
         chains += [_with_distractors(question, data, rng, wrong.strangers) for _ in range(made)]
     gold = _in_some_order(question.gold, question, rng)
     return [ReaderSample(number, chain) for chain in (gold, *chains)]

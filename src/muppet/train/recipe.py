@@ -49,6 +49,7 @@ class WeightsConfig:
     squad: float = 0.0
     two_wiki: float = 0.0
     musique: float = 0.0
+    comparisons: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,166 @@
+"""A paragraph → what its opening says of its subject: years, numbers, nationality, place, kind.
+
+Patterns over encyclopedia prose. What they miss is no loss, there are enough paragraphs; what they
+find must be right.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from muppet.domain import Paragraph
+
+OPENING = 2
+"""Sentences that are looked at."""
+
+_NATIONS = (
+    "Afghan|African|Albanian|Algerian|American|Argentine|Armenian|Australian|Austrian|Bangladeshi|"
+    "Belgian|Bolivian|Brazilian|British|Bulgarian|Cameroonian|Canadian|Chilean|Chinese|Colombian|"
+    "Croatian|Cuban|Cypriot|Czech|Danish|Dutch|Ecuadorian|Egyptian|English|Estonian|Ethiopian|"
+    "Finnish|French|Georgian|German|Ghanaian|Greek|Hungarian|Icelandic|Indian|Indonesian|Iranian|"
+    "Iraqi|Irish|Israeli|Italian|Jamaican|Japanese|Kenyan|Korean|Latvian|Lebanese|Lithuanian|"
+    "Malaysian|Mexican|Moroccan|Nepalese|Nigerian|Norwegian|Pakistani|Peruvian|Philippine|Polish|"
+    "Portuguese|Romanian|Russian|Scottish|Senegalese|Serbian|Slovak|Slovenian|Spanish|Swedish|"
+    "Swiss|Syrian|Thai|Tunisian|Turkish|Ukrainian|Uruguayan|Venezuelan|Vietnamese|Welsh"
+)
+_COUNTRIES = (
+    "Afghanistan|Albania|Algeria|Argentina|Armenia|Australia|Austria|Bangladesh|Belgium|Bolivia|"
+    "Brazil|Bulgaria|Cameroon|Canada|Chile|China|Colombia|Croatia|Cuba|Cyprus|the Czech Republic|"
+    "Denmark|Ecuador|Egypt|England|Estonia|Ethiopia|Finland|France|Germany|Ghana|Greece|Hungary|"
+    "Iceland|India|Indonesia|Iran|Iraq|Ireland|Israel|Italy|Jamaica|Japan|Kenya|Latvia|Lebanon|"
+    "Lithuania|Malaysia|Mexico|Morocco|Nepal|the Netherlands|New Zealand|Nigeria|Norway|Pakistan|"
+    "Peru|the Philippines|Poland|Portugal|Romania|Russia|Scotland|Senegal|Serbia|Slovakia|Slovenia|"
+    "South Africa|South Korea|Spain|Sri Lanka|Sweden|Switzerland|Syria|Taiwan|Thailand|Tunisia|"
+    "Turkey|Ukraine|Uruguay|Venezuela|Vietnam|Wales"
+)
+_STATES = (
+    "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|"
+    "Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|"
+    "Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|"
+    "New Mexico|New York|North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|"
+    "Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont|Virginia|Washington|"
+    "West Virginia|Wisconsin|Wyoming"
+)
+_WORKS = ("film", "album", "novel", "song", "single", "video game", "television series", "play")
+_NUMBER = r"(\d{1,3}(?:,\d{3})+|\d{3,7})"
+_YEAR = r"(1[0-9]\d\d|20[0-2]\d)"
+_BORN = re.compile(rf"\((?:[^()]{{0,60}}?\b)?born [^()]{{0,25}}?{_YEAR}\b")
+_LIVED = re.compile(rf"\([^()]{{0,60}}?\b{_YEAR}\s?[–—-]\s?[^()]{{0,25}}?{_YEAR}\b[^()]{{0,20}}\)")
+_SINCE = {
+    "founded": re.compile(rf"\b(?:founded|established|formed|created) in (?:\w+ )?{_YEAR}\b"),
+    "built": re.compile(rf"\b(?:built|constructed|completed) in (?:\w+ )?{_YEAR}\b"),
+    "opened": re.compile(rf"\bopened in (?:\w+ )?{_YEAR}\b"),
+}
+_COUNTS = {
+    "people": re.compile(rf"\bpopulation (?:was|of|is)(?: about| around)? {_NUMBER}\b"),
+    "species": re.compile(r"\bgenus of (?:about |around |some )?(\d{1,3}) (?:\w+ ){0,2}species\b"),
+    "metres": re.compile(r"\b(?:elevation|height|altitude) of (?:about )?([\d,]{2,6}) ?m(?:et|\b)"),
+    "kilometres": re.compile(r"\b([\d,]{1,5})(?:\.\d+)? ?(?:km|kilomet\w+) (?:long|in length)\b"),
+}
+_IN = re.compile(
+    r"\b(?:located in|based in|town in|city in|village in|commune in|community in|in)\b[^.;()]*?"
+    rf"\b(?:(?P<state>{_STATES})(?:, (?:United States|U\.?S\.?A?\.?))?|(?P<country>{_COUNTRIES}))"
+    r"\.$"
+)
+_IS = re.compile(
+    r"\b(?:is|was|are|were) an? (?:former |retired |professional |small |large |historic )*"
+    rf"(?:(?P<year>{_YEAR[1:-1]}) )?(?P<nation>{_NATIONS})? ?"
+    r"(?P<kind>[a-z][a-z -]{2,60})"
+)
+_KIND_ENDS = re.compile(
+    r" (?:and|from|who|that|which|in|of|by|based|located|for|directed|written|released|starring|"
+    r"with|to|at|on|known|best|born|where|whose|played|playing|produced|recorded|as|used|found|"
+    r"about|near)\b"
+)
+_SAID = re.compile(
+    r"^(?:It|He|She) (?P<said>(?:is|was|has|had|won|lies|served|played) [^.;]{12,90})\.$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a paragraph says of its subject, and in which sentence; `group` is what it may be
+    compared with."""
+
+    name: str
+    group: str
+    value: Any
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A paragraph with what it says of its subject."""
+
+    paragraph: Paragraph
+    facts: dict[str, Fact]
+
+    @property
+    def title(self) -> str:
+        """Without what only tells it from others, as in The Kite (film)."""
+        return re.sub(r"\s*\([^()]*\)$", "", self.paragraph.title)
+
+    @property
+    def is_person(self) -> bool:
+        return "born" in self.facts
+
+
+def facts_of(paragraph: Paragraph) -> dict[str, Fact]:
+    """What the opening says, by name."""
+    found: dict[str, Fact] = {}
+    for number, sentence in enumerate(paragraph.sentences[:OPENING]):
+        facts = _of_first(sentence) if number == 0 else _of_second(sentence)
+        for name, (group, value) in (facts | _of_any(sentence)).items():
+            found.setdefault(name, Fact(name, group, value, number))
+    return found
+
+
+Found = dict[str, tuple[str, Any]]
+"""name -> group, value"""
+
+
+def _of_first(sentence: str) -> Found:
+    found: Found = {}
+    if lived := _LIVED.search(sentence):
+        found |= {"born": ("person", int(lived[1])), "died": ("person", int(lived[2]))}
+    elif born := _BORN.search(sentence):
+        found["born"] = ("person", int(born[1]))
+    if told := _IS.search(sentence):
+        found |= _what_it_is(told, is_person="born" in found)
+    if (place := _IN.search(sentence.strip())) and "born" not in found:
+        if place["state"]:
+            found["state"] = ("state", place["state"])
+        found["country"] = ("country", place["country"] or "the United States")
+    return found
+
+
+def _of_second(sentence: str) -> Found:
+    said = _SAID.search(sentence.strip())
+    return {"said": ("said", said["said"])} if said else {}
+
+
+def _of_any(sentence: str) -> Found:
+    years = {name: one.search(sentence) for name, one in _SINCE.items()}
+    counts = {name: one.search(sentence) for name, one in _COUNTS.items()}
+    return {
+        name: (name, int(hit[1].replace(",", "")))
+        for name, hit in (years | counts).items()
+        if hit and hit[1].strip(",")
+    }
+
+
+def _what_it_is(told: re.Match[str], *, is_person: bool) -> Found:
+    kind = _KIND_ENDS.split(told["kind"], maxsplit=1)[0].strip(" -")
+    work = next((name for name in _WORKS if kind == name or kind.endswith(f" {name}")), "")
+    group = "person" if is_person else work or "thing"
+    is_kind = len(kind) >= 3 and len(kind.split()) <= 3 and not kind.startswith("track")
+    found: Found = {}
+    if told["nation"]:
+        found["nation"] = (group, told["nation"])
+    if is_kind:
+        found["kind"] = ("person" if is_person else "thing", kind)
+    if told["nation"] and is_kind:
+        found["both"] = (group, f"{told['nation']} {kind}")
+    if told["year"] and work:
+        found["year"] = (work, int(told["year"]))
+    return found
