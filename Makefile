@@ -52,6 +52,7 @@ clean:  ## remove .venv, site/ and all caches
 	$(PYTHON) -m venv .venv
 
 .venv/runtime: .venv/bin/python pyproject.toml constraints.txt
+	@echo 'Setting up .venv: this takes a minute or two.'
 	$(PIP) '.[evaluate,serve]'
 	@touch $@
 

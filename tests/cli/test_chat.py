@@ -10,6 +10,7 @@ import struct
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -126,6 +127,16 @@ class Terminal:
                 return out.decode()
         raise TimeoutError(out)
 
+    @contextmanager
+    def outpaced(self) -> Iterator[None]:
+        """On one core with us, and only when we wait: as soon as it shows something, we type."""
+        ours = os.sched_getaffinity(0)
+        for process in (0, self._process):
+            os.sched_setaffinity(process, {min(ours)})
+        os.sched_setscheduler(self._process, os.SCHED_IDLE, os.sched_param(0))
+        yield
+        os.sched_setaffinity(0, ours)
+
     def leave(self) -> int:
         os.write(self._file, b"\x04")
         self.shown(until="")
@@ -158,6 +169,14 @@ def test_ctrl_c_gives_up_a_line_or_a_question_and_ctrl_d_leaves(terminal: Termin
     terminal.shown()
     assert "Hops: 2." in terminal.type("/hops\n")
     assert terminal.leave() == 0
+
+
+def test_ctrl_c_is_heard_the_moment_the_prompt_stands(terminal: Terminal) -> None:
+    """It was missed before the wait for keys had begun, and then gave up the next line."""
+    terminal.shown()
+    with terminal.outpaced():
+        assert [terminal.type("\x03") for _ in range(4)] == [f"\r\n{PROMPT}"] * 4
+        assert "Hops: 2." in terminal.type("/hops\n")
 
 
 def test_lines_are_remembered_for_the_next_talk(demo: Demo, tmp_path: Path) -> None:

@@ -180,11 +180,15 @@ def test_index_for_people_is_one_sentence(tmp_path: Path) -> None:
     assert (outcome.out, outcome.err) == (expected, "")
 
 
-def test_files_of_other_kinds_in_a_folder_are_counted(tmp_path: Path) -> None:
+def test_files_of_other_kinds_in_a_folder_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "owl.txt").write_text("Owls sleep by day.")
     (folder / "owl.png").write_bytes(b"\x89PNG")
     outcome = muppet("index", folder, "--into", tmp_path / "kb")
     assert outcome.code == 0
-    assert outcome.err == "1 files of other kinds were passed over.\n"
+    assert outcome.err == "Passed over, of other kinds: owl.png\n"
+    for number in range(4):
+        (folder / f"owl-{number}.png").write_bytes(b"\x89PNG")
+    outcome = muppet("index", folder, "--into", tmp_path / "kb")
+    assert outcome.err.endswith(" and 2 more\n")

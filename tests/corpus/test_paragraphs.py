@@ -47,6 +47,15 @@ def test_a_heading_stays_with_the_text_under_it() -> None:
     assert [p.text for p in paragraphs] == ["History\n\nIt began a long time ago."]
 
 
+def test_a_heading_that_only_repeats_the_title_is_left_out() -> None:
+    (paragraph,) = split_document(document("# A Title\n\nOwls sleep by day."), "a", SMALL)
+    assert (paragraph.text, paragraph.start) == ("Owls sleep by day.", 11)
+    (alone,) = split_document(document("A title"), "a", SMALL)
+    assert alone.text == "A title"
+    (other,) = split_document(document("A title page\n\nOwls sleep."), "a", SMALL)
+    assert other.start == 0
+
+
 def test_given_sentences_are_one_paragraph_however_long_and_keep_their_numbers() -> None:
     """Checklist 4."""
     given = Document("T", "f", 1, sentences=("One two three four five six.", "", "Seven " * 20))

@@ -68,6 +68,15 @@ def test_an_answer_in_a_title_says_so_and_has_no_place_in_the_document() -> None
     assert answer.span == Span("n1#2", 0, 6, None, in_title=True)
 
 
+def test_an_answer_ends_where_its_sentence_ends() -> None:
+    read_it = read((OSLO,), {"capital": 2.0, "It": 3.0})
+    read_it.logits.start[:] = np.where(read_it.logits.start > 0, [1.0], -9.0)
+    assert {one.text for one in choose_answers([read_it], replace(CONFIG, answers=2))} == {
+        "capital", "It",
+    }  # fmt: skip
+    assert "capital. It" not in {one.text for one in choose_answers([read_it], CONFIG)}
+
+
 def test_the_best_span_of_all_chains_wins_checklist_27() -> None:
     answer = best(read((OSLO,), {"South": 2.0}), read((BERGEN,), {"Bergen is": 6.0}))
     assert (answer.text, answer.chain) == ("Bergen is", ("b",))

@@ -15,6 +15,8 @@ from muppet.knowledge.write import IndexSummary, index_documents, remove_from, s
 
 SHOWN = 20
 """Broken rows named one by one; the rest are only counted."""
+NAMED = 3
+"""Files of other kinds that are named."""
 
 
 @click.command()
@@ -57,7 +59,9 @@ def index(
     progress.close()
     report.close()
     if found.skipped:
-        click.echo(f"{len(found.skipped)} files of other kinds were passed over.", err=True)
+        names = ", ".join(path.name for path in found.skipped[:NAMED])
+        more = f" and {len(found.skipped) - NAMED:,} more" if len(found.skipped) > NAMED else ""
+        click.echo(f"Passed over, of other kinds: {names}{more}", err=True)
     click.echo(json.dumps(asdict(summary)) if as_json else _sentence(kb, summary))
 
 

@@ -1,7 +1,7 @@
 """A document → paragraphs that remember where they stood in it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from muppet.config import CorpusConfig
@@ -17,7 +17,7 @@ def split_document(document: Document, id_: str, config: CorpusConfig) -> list[P
 
     Given sentences are one paragraph as they are. Otherwise blank lines end a paragraph; short
     ones (headings, list items) are joined with what follows until `min_words`, and long ones are
-    cut between sentences before `max_words`.
+    cut between sentences before `max_words`. A heading that only repeats the title is left out.
     """
     if document.sentences:
         return [
@@ -39,13 +39,14 @@ def split_document(document: Document, id_: str, config: CorpusConfig) -> list[P
             start=start,
             source=document.source,
         )
-        for position, (start, sentences) in enumerate(_pieces(document.text, config))
+        for position, (start, sentences) in enumerate(_pieces(document, config))
     ]
 
 
-def _pieces(text: str, config: CorpusConfig) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(where it begins, its sentences) of each paragraph of a text."""
-    for start, end in _joined_blocks(text, config.min_words):
+def _pieces(document: Document, config: CorpusConfig) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(where it begins, its sentences) of each paragraph of a document."""
+    text = document.text
+    for start, end in _joined_blocks(_blocks_below_title(document), text, config.min_words):
         sentences = split_sentences(text[start:end], config.language)
         if _count_words(text[start:end]) <= config.max_words:
             yield start, sentences
@@ -54,10 +55,12 @@ def _pieces(text: str, config: CorpusConfig) -> Iterator[tuple[int, tuple[str, .
             yield start + offset, group
 
 
-def _joined_blocks(text: str, min_words: int) -> Iterator[tuple[int, int]]:
+def _joined_blocks(
+    blocks: Iterable[tuple[int, int]], text: str, min_words: int
+) -> Iterator[tuple[int, int]]:
     """Spans between blank lines, a short one together with those after it."""
     joined_start = None
-    for start, end in _blocks(text):
+    for start, end in blocks:
         first = start if joined_start is None else joined_start
         if _count_words(text[first:end]) >= min_words:
             yield first, end
@@ -66,6 +69,13 @@ def _joined_blocks(text: str, min_words: int) -> Iterator[tuple[int, int]]:
             joined_start = first
     if joined_start is not None:
         yield joined_start, len(text.rstrip())
+
+
+def _blocks_below_title(document: Document) -> list[tuple[int, int]]:
+    blocks = list(_blocks(document.text))
+    heads = [document.text[start:end].strip("# \t").casefold() for start, end in blocks[:1]]
+    repeats = len(blocks) > 1 and heads == [document.title.strip().casefold()]
+    return blocks[1:] if repeats else blocks
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

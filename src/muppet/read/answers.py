@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muppet.config import ReadConfig
 from muppet.domain import Answer, Paragraph, SentenceRef, Span
 from muppet.read.calibrate import sigmoid
 from muppet.read.spans import Floats, Found, best_spans
-from muppet.text.layout import NOWHERE, Reading
+from muppet.text.layout import NOWHERE, Layout, Reading
 from muppet.text.normalise import normalise
 
 VERDICTS = ("yes", "no")
@@ -116,7 +117,7 @@ def matched(chain: ChainRead, sentences: Sequence[int | None], by: float) -> Cha
 def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
     """The merged spans of all chains, best first; probabilities among spans alone."""
     wanted = (config.longest, SPARE * config.answers)
-    regions = [one.reading.layout.regions for one in chains]
+    regions = [_sentences(one.reading.layout) for one in chains]
     found = [
         (one, span)
         for one, own in zip(chains, regions, strict=True)
@@ -133,6 +134,12 @@ def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
         for one, span in found
     ]
     return _best_first(_merged(candidates, config.merge), config.merge)
+
+
+def _sentences(layout: Layout) -> NDArray[np.int64]:
+    """The regions of a chain, cut between sentences: no answer goes on into the next one."""
+    inside = layout.regions * len(layout.segments) + layout.segments
+    return np.where(layout.regions == NOWHERE, NOWHERE, inside)
 
 
 def _verdicts(chains: Sequence[ChainRead], merge: str) -> list[_Candidate]:
