@@ -68,6 +68,13 @@ def test_an_answer_in_a_title_says_so_and_has_no_place_in_the_document() -> None
     assert answer.span == Span("n1#2", 0, 6, None, in_title=True)
 
 
+def test_a_part_of_a_better_answer_is_no_other_answer() -> None:
+    chain = read((OSLO,), {"in the South": 6.0, "South": 5.0, "Oslo": 1.0})
+    texts = [one.text for one in choose_answers([chain], replace(CONFIG, answers=3))]
+    assert texts[0] == "in the\tSouth"
+    assert "South" not in texts and "Oslo" in texts
+
+
 def test_an_answer_ends_where_its_sentence_ends() -> None:
     read_it = read((OSLO,), {"capital": 2.0, "It": 3.0})
     read_it.logits.start[:] = np.where(read_it.logits.start > 0, [1.0], -9.0)

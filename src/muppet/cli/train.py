@@ -191,6 +191,20 @@ def elmo(kb: Path, directory: Path, at_least: int) -> None:
 
 
 @train.command()
+@click.argument("readers", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
+def average(readers: tuple[Path, ...], out: Path) -> None:
+    """Make one reader with the mean weights of trained READERS (runs' best/).
+
+    They should have been trained on from one another (`run.start`).
+    """
+    with needing("Training", "train"):
+        from muppet.nn.average import average_readers
+    average_readers(readers, out)
+    click.echo(f"{out}: the mean of {len(readers)}. Next: `muppet train export {out}`.")
+
+
+@train.command()
 @click.argument("model", type=click.Path(path_type=Path), required=False)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
 @click.option("--int8", is_flag=True,

@@ -133,7 +133,23 @@ def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
         _Candidate(_text(one, span), one, span.score, float(np.exp(span.score - everything)), span)
         for one, span in found
     ]
-    return _best_first(_merged(candidates, config.merge), config.merge)
+    return _apart(_best_first(_merged(candidates, config.merge), config.merge))
+
+
+def _apart(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """Without those that are a part of a better one, or more than it, at the same place."""
+    kept: list[tuple[_Candidate, Span]] = []
+    for one in candidates:
+        assert one.found is not None
+        span = _span(one.chain, one.found)
+        if not any(_overlap(span, better) for _, better in kept):
+            kept.append((one, span))
+    return [one for one, _ in kept]
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    is_near = one.paragraph == other.paragraph and one.in_title == other.in_title
+    return is_near and one.start < other.end and other.start < one.end
 
 
 def _sentences(layout: Layout) -> NDArray[np.int64]:

@@ -1,0 +1,32 @@
+"""Readers that were trained on from one another → one with the mean of their weights.
+
+They lie in one valley: what one learned late and another had not yet forgotten, the mean often
+does both. Not in the paper.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from muppet.artifact import checksum_file
+from muppet.errors import ConfigError
+from muppet.nn.reader_model import load_reader, save_reader
+
+WEIGHTS = "weights.safetensors"
+
+
+def average_readers(directories: Sequence[Path], out: Path) -> None:
+    """Write the mean of trained readers, which must be of one network, whole or not at all."""
+    first, *others = [load_reader(directory) for directory in directories]
+    for directory, other in zip(directories[1:], others, strict=True):
+        if other.config != first.config or other.alphabet != first.alphabet:
+            raise ConfigError(
+                f"{directory} is another network than {directories[0]}: only readers trained by "
+                "recipes with the same [reader] have a mean."
+            )
+    found = [load_file(directory / WEIGHTS) for directory in directories]
+    mean = {name: torch.stack([one[name] for one in found]).mean(dim=0) for name in found[0]}
+    sums = {str(one): checksum_file(one / WEIGHTS) for one in directories}
+    save_reader(out, first, mean, sums)

@@ -1,0 +1,40 @@
+"""The mean of readers that were trained on from one another."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from muppet.config import CharacterConfig, ReaderConfig
+from muppet.errors import ConfigError
+from muppet.nn.average import average_readers
+from muppet.nn.model import trained_weights
+from muppet.nn.reader_model import load_reader, new_reader, save_reader
+
+CONFIG = ReaderConfig(dim=8, word_vectors=False, characters=CharacterConfig(dim=4, filters=4))
+
+
+def saved(directory: Path, seed: int, config: ReaderConfig = CONFIG) -> Path:
+    torch.manual_seed(seed)
+    model = new_reader(config, ["owl"] * 60, None)
+    save_reader(directory, model, trained_weights(model.reader), {})
+    return directory
+
+
+def test_every_weight_is_the_mean_of_theirs(tmp_path: Path) -> None:
+    some = [saved(tmp_path / str(seed), seed) for seed in range(3)]
+    average_readers(some, tmp_path / "mean")
+    mean, *own = (load_file(one / "weights.safetensors") for one in (tmp_path / "mean", *some))
+    assert mean
+    for name, value in mean.items():
+        torch.testing.assert_close(value, (own[0][name] + own[1][name] + own[2][name]) / 3)
+    assert load_reader(tmp_path / "mean").config == CONFIG
+
+
+def test_another_network_is_refused_by_name(tmp_path: Path) -> None:
+    other = saved(tmp_path / "other", 1, replace(CONFIG, dim=12))
+    with pytest.raises(ConfigError, match=r"other is another network"):
+        average_readers([saved(tmp_path / "one", 1), other], tmp_path / "mean")
+    assert not (tmp_path / "mean").exists()
