@@ -25,9 +25,8 @@ from muppet.index.quantise import DTYPES, SCALE, Packed, inner_products, unpack
 Numbers = Sequence[int] | NDArray[np.int64]
 CHUNK = 65_536
 """Rows read at once by work that goes over all of them."""
-MOST_MAPPED = 512 * 1024**2
-"""Bytes of mapped files in our memory beyond which the rows' pages are let go."""
-_STATM = Path("/proc/self/statm")
+MOST_MAPPED = 640 * 1024**2
+"""Bytes of the rows' pages that may have come into our memory before they are let go."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +49,7 @@ class Vectors:
         self._rows = rows.reshape(self.commit.rows, self.layout.dim)
         scales = self._files.get(self.commit.scales_file, b"")
         self._scales = np.frombuffer(scales, dtype=SCALE)
+        self._read = 0
 
     @property
     def layout(self) -> Layout:
@@ -85,8 +85,7 @@ class Vectors:
         """The `best_sentences` of these paragraphs: (P,), (Q, D) -> (Q, P), (Q, P)"""
         places, starts = self._rows_of(np.asarray(numbers, dtype=np.int64))
         found = best_products(inner_products(queries, self._packed(places)), starts)
-        if _mapped_bytes() > MOST_MAPPED:  # the system keeps them for whoever asks next
-            self._advise("MADV_DONTNEED", 0, self.commit.rows)
+        self._let_go(len(places))
         return found
 
     def rows(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -144,6 +143,14 @@ class Vectors:
         self._advise("MADV_DONTNEED", begin, end)
         return rows
 
+    def _let_go(self, rows: int) -> None:
+        """Count a page for each row that was read; too many of them go back to the system, which
+        keeps them for whoever asks next. Files that never come to so much stay."""
+        self._read += rows * mmap.PAGESIZE
+        if min(self._read, self.commit.bytes) > MOST_MAPPED:
+            self._advise("MADV_DONTNEED", 0, self.commit.rows)
+            self._read = 0
+
     def _advise(self, advice: str, begin: int, end: int) -> None:
         mapped = self._files[self.commit.rows_file]
         if isinstance(mapped, mmap.mmap) and hasattr(mmap, advice):
@@ -169,14 +176,6 @@ def _open_newest(directory: Path) -> tuple[Commit, Table, dict[str, mmap.mmap | 
             commit = newer
         else:
             return commit, table, files
-
-
-def _mapped_bytes() -> int:
-    """How much of our memory is mapped files; 0 where the system does not tell."""
-    try:
-        return int(_STATM.read_bytes().split()[2]) * mmap.PAGESIZE
-    except OSError:
-        return 0
 
 
 def _mapped(path: Path, size: int) -> mmap.mmap | bytes:
