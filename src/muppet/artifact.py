@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from muppet.errors import ArtifactError
 
 MANIFEST = "manifest.json"
+_TYPES = {"kind": str, "format": int, "config": dict, "made_from": dict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,11 @@ class Manifest:
 
 @contextmanager
 def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
-    """A directory to fill; it becomes `directory` when the block ends well, else it is removed."""
+    """A directory to fill; it becomes `directory` when the block ends well, else it is removed.
+
+    It takes the place of an artifact of its kind, never that of anything else.
+    """
+    _require_replaceable(directory, manifest.kind)
     restore_artifact(directory)
     partial = directory.with_name(directory.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -52,6 +57,16 @@ def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def _require_replaceable(directory: Path, kind: str) -> None:
+    is_ours = (directory / MANIFEST).is_file() and kind_of(directory) in (kind, "")
+    is_free = not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
+    if not directory.name or not (is_ours or is_free):
+        raise ArtifactError(
+            f"{directory} exists and is no {kind}: what is there would be lost. Choose another "
+            "name, or delete it."
+        )
+
+
 def restore_artifact(directory: Path) -> bool:
     """Put back what a crash in the middle of replacing it left aside; whether there is one now."""
     if not directory.exists() and _old(directory).exists():
@@ -64,16 +79,27 @@ def _old(directory: Path) -> Path:
     return directory.with_name(directory.name + ".old")
 
 
-def read_manifest(directory: Path, kind: str, format_number: int, *, remake: str) -> Manifest:
-    """The manifest of an artifact of this kind and format; `remake` is how to build it again."""
+def read_manifest(
+    directory: Path,
+    kind: str,
+    format_number: int,
+    *,
+    remake: str,
+    holds: Mapping[str, type] = {},
+) -> Manifest:
+    """The manifest of an artifact of this kind and format; `remake` is how to build it again.
+
+    `holds` names what its config must have, and of which type each is.
+    """
     path = directory / MANIFEST
     if not path.is_file():
         what = "is not a directory" if not directory.is_dir() else f"holds no {MANIFEST}"
         raise ArtifactError(f"{directory} is no {kind}: it {what}. Make one with `{remake}`.")
     try:
         manifest = Manifest(**json.loads(path.read_text(encoding="utf-8")))
-        if not isinstance(manifest.config, dict) or not isinstance(manifest.made_from, dict):
-            raise TypeError("config and made_from are tables")  # noqa: TRY301 (told just below)
+        _require_types(asdict(manifest), _TYPES)
+        if manifest.kind == kind and manifest.format == format_number:
+            _require_types(manifest.config, holds, "config.")
     except (ValueError, TypeError, RecursionError) as error:
         raise ArtifactError(f"{path} is damaged ({error}). Build it again: `{remake}`.") from error
     if manifest.kind != kind:
@@ -84,6 +110,12 @@ def read_manifest(directory: Path, kind: str, format_number: int, *, remake: str
             f"reads format {format_number}. Build it again with `{remake}`."
         )
     return manifest
+
+
+def _require_types(table: Mapping[str, Any], types: Mapping[str, type], where: str = "") -> None:
+    for name, kind in types.items():
+        if type(table.get(name)) is not kind:
+            raise TypeError(f"{where}{name} is missing, or is no {kind.__name__}")
 
 
 def kind_of(directory: Path) -> str:
@@ -114,13 +146,20 @@ def checksum_file(path: Path) -> str:
 
 def write_json(path: Path, content: object) -> None:
     """A JSON file that is either the old one or, whole, the new one."""
+    if path.exists() and not path.is_file():  # such as /dev/null, which would be no device any more
+        raise ArtifactError(f"{path} is a directory or a device. Name a file.")
     partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8") as stream:
-        json.dump(content, stream, ensure_ascii=False, indent=2)
-        stream.write("\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("w", encoding="utf-8") as stream:
+            json.dump(content, stream, ensure_ascii=False, indent=2)
+            stream.write("\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except BaseException:
+        with suppress(OSError):  # it may have been the very thing that cannot be made
+            partial.unlink()
+        raise
 
 
 def _flush(directory: Path) -> None:

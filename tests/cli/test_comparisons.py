@@ -1,9 +1,10 @@
 """`muppet train comparisons`: questions made from files."""
 
 import json
+import os
 from pathlib import Path
 
-from command_line import muppet
+from command_line import assert_refused, muppet
 
 from muppet.corpus.benchmarks import read_questions
 
@@ -40,3 +41,16 @@ def test_where_nothing_can_be_compared_it_says_so_and_writes_nothing(tmp_path: P
     lost = muppet("train", "comparisons", tmp_path / "no.txt", "--out", tmp_path / "q.json")
     assert lost.code == 2
     assert "no.txt" in lost.err
+
+
+def test_questions_take_the_place_of_a_file_alone(tmp_path: Path) -> None:
+    """As the administrator, somebody would have had no /dev/null any more."""
+    source = people(tmp_path / "people.jsonl")
+    (tmp_path / "made").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for place in ("made", "pipe", "."):
+        outcome = muppet("train", "comparisons", source, "--out", tmp_path / place)
+        assert_refused(outcome, "is a directory or a device")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["made", "people.jsonl", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()

@@ -183,7 +183,7 @@ def test_no_input_ends_in_a_traceback_or_harms_a_knowledge_base(
     names: tuple[str, ...], data: st.DataObject, world: World, before: list[Any]
 ) -> None:
     drawn = data.draw(lines(names), "line")
-    stdin = data.draw(rubbish | json_lines | st.just(b"zebra\n/why\n"), "stdin")
+    stdin = data.draw(rubbish | json_lines | st.just(b"zebra\n/why\n/hops 9\n"), "stdin")
     with world.desk() as desk:
         line = [one if isinstance(one, str) else one.place(desk) for one in drawn]
         outcome = muppet(*names, *line, stdin=stdin)

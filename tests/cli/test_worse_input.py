@@ -3,11 +3,13 @@
 The promise is that of `test_bad_input`: one clear line, exit code 2, and nothing has changed.
 """
 
+import io
 import json
 import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import (
     MUPPET,
@@ -19,7 +21,9 @@ from command_line import (
     muppet_process,
     write_rows,
 )
+from nasty import HOTPOT
 
+from muppet.cli.info import config
 from muppet.errors import QuestionError
 from muppet.evaluate.answers import Predictions, write_predictions
 from muppet.knowledge.open import KnowledgeBase
@@ -33,6 +37,18 @@ LONG = "a" * 300
 )
 def test_a_name_that_the_system_refuses_is_told_in_one_line(command: list[str]) -> None:
     assert_refused(muppet(*command), LONG, "File name too long")
+
+
+@pytest.mark.parametrize("suffix", ["", ".jsonl", ".xz"])
+def test_a_file_that_a_disk_cannot_read_is_named(tmp_path: Path, suffix: str) -> None:
+    """The memory of a process begins with a page that nobody can read."""
+    unreadable = tmp_path / f"memory{suffix}"
+    unreadable.symlink_to("/proc/self/mem")
+    zoo = make_zoo(tmp_path)
+    told = f"{unreadable}: cannot be read to its end: Input/output error"
+    for command in (["ask", zoo, "--file"], ["evaluate", zoo], ["train", "mine", zoo]):
+        out = ["--out", tmp_path / "out"] if command[0] == "train" else []
+        assert_refused(muppet(*command, unreadable, *out), told)
 
 
 def test_a_link_to_itself_is_no_knowledge_base(tmp_path: Path) -> None:
@@ -54,6 +70,12 @@ def test_a_knowledge_base_whose_name_is_not_utf8_is_not_made(tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
+@pytest.mark.parametrize("command", [["export", "best"], ["own", "kb", "questions.jsonl"]])
+def test_a_network_is_not_made_where_a_name_is_not_utf8(command: list[str]) -> None:
+    """ONNX's files cannot be, as training would have found at its end."""
+    assert_refused(muppet("train", *command, "--out", "caf\udce9"), "udce9", "is not UTF-8")
+
+
 def test_a_name_that_is_not_utf8_can_be_printed(tmp_path: Path) -> None:
     zoo = make_zoo(tmp_path).rename(tmp_path / "caf\udce9")
     outcome = muppet("compact", zoo)
@@ -61,6 +83,14 @@ def test_a_name_that_is_not_utf8_can_be_printed(tmp_path: Path) -> None:
     assert "caf\\udce9 has no vectors" in outcome.out
     old = muppet_process("compact", zoo, environment=os.environ | {"PYTHONIOENCODING": "latin-1"})
     assert (old.code, old.out) == (0, outcome.out)
+
+
+def test_a_name_that_is_not_utf8_can_stand_in_a_report(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path)
+    questions = write_rows(tmp_path / "caf\udce9.jsonl", [HOTPOT])
+    outcome = muppet("evaluate", zoo, questions, "--lexical", "--report", tmp_path / "report")
+    assert outcome.code == 0
+    assert "caf\\udce9.jsonl" in (tmp_path / "report" / "index.html").read_text()
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
@@ -143,11 +173,15 @@ def test_a_damaged_lexical_index_says_how_to_mend_it(tmp_path: Path) -> None:
     assert_refused(muppet("search", zoo, "zebra"), "Delete that directory")
 
 
-@pytest.mark.parametrize("config", [[1], "x", None])
-def test_a_manifest_of_another_shape_is_damaged(tmp_path: Path, config: object) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [{"config": [1]}, {"config": "x"}, {"config": None}, {"format": "1"}, {"format": True},
+     {"kind": None}, {"kind": []}, {"made_from": 3}, {"more": 1}],
+)  # fmt: skip
+def test_a_manifest_of_another_shape_is_damaged(tmp_path: Path, wrong: dict[str, object]) -> None:
     zoo = make_zoo(tmp_path)
     manifest = json.loads((zoo / "manifest.json").read_text())
-    (zoo / "manifest.json").write_text(json.dumps(manifest | {"config": config}))
+    (zoo / "manifest.json").write_text(json.dumps(manifest | wrong))
     assert_refused(muppet("info", zoo), "manifest.json is damaged")
 
 
@@ -157,6 +191,39 @@ def test_a_page_in_no_encoding_there_is_is_refused(tmp_path: Path, charset: str)
     page.write_bytes(f'<meta charset="{charset}"><p>Owls '.encode() + b"\xff sleep.")
     outcome = muppet("index", page, "--into", tmp_path / "kb")
     assert_refused(outcome, f"page.html:1: is not {charset}, as it says")
+
+
+def test_a_file_that_ends_too_early_is_not_taken_for_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """NumPy says so of an empty file, and click would end with 130: a bug keeps its traceback."""
+
+    def read_an_empty_file() -> None:
+        np.load(io.BytesIO())
+
+    monkeypatch.setattr(config, "callback", read_an_empty_file)
+    with pytest.raises(EOFError):
+        muppet("config")
+
+
+def test_an_export_takes_the_place_of_an_export_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody's documents were deleted for a model that was to be put there."""
+    recipe = tmp_path / "my.toml"
+    recipe.write_text("[encoder]\ndim = 4\nword_vectors = false\ncharacters.at_least = 1\n")
+    zoo, docs = make_zoo(tmp_path), tmp_path / "docs"
+    docs.mkdir()
+    (docs / "letter.txt").write_text("Dear zebra,")
+    monkeypatch.chdir(docs)
+    before = sorted(tmp_path.rglob("*"))
+    for place in (docs, docs / "letter.txt", zoo, Path()):
+        outcome = muppet("train", "export", "--untrained", recipe, "--out", place)
+        assert_refused(outcome, f"{place} exists and is no exported encoder")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (docs / "letter.txt").read_text() == "Dear zebra,"
+    for _ in range(2):
+        assert muppet("train", "export", "--untrained", recipe, "--out", "model").code == 0
 
 
 def test_predictions_are_not_written_over_a_directory(tmp_path: Path) -> None:

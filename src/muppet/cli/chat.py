@@ -1,6 +1,7 @@
 """The command that talks: chat."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -39,6 +40,8 @@ from muppet.pipeline import Muppet
 REMEMBERED = 1_000
 """Lines of history that are kept."""
 SHOWN_CHAINS = 5
+ALARM = 0.1
+"""Seconds after which the line editor, waiting for keys, looks whether Ctrl-C was among them."""
 
 
 @click.command()
@@ -172,7 +175,7 @@ def _converse(talk: Talk, is_live: bool) -> int:
     refused = 0
     while not talk.is_over:
         try:
-            if line := _read("? " if is_live else ""):
+            if line := _read_live("? ") if is_live else _read():
                 talk.respond(line)
         except EOFError:
             click.echo(nl=is_live)
@@ -187,7 +190,24 @@ def _converse(talk: Talk, is_live: bool) -> int:
     return refused
 
 
-def _read(prompt: str) -> str:
+def _read_live(prompt: str) -> str:
+    """A line typed in; Ctrl-C is heard at any moment.
+
+    Python's line editor misses a signal that comes when the prompt stands but the wait for keys
+    has not begun: without the alarm it would sleep on, and give up the next line instead.
+    """
+    if not hasattr(signal, "setitimer"):  # as on Windows
+        return _read(prompt)
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, ALARM, ALARM)
+    try:
+        return _read(prompt)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _read(prompt: str = "") -> str:
     try:
         return input(prompt).strip()
     except UnicodeDecodeError as error:

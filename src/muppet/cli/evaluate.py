@@ -207,10 +207,16 @@ def _to_json(reports: Mapping[str, Report]) -> str:
 
 def _details(knowledge: KnowledgeBase, questions: Path) -> dict[str, str]:
     paragraphs = knowledge.store.count_paragraphs()
-    return {
+    details = {
         "command": " ".join(["muppet", *sys.argv[1:]]),
         "knowledge base": f"{knowledge.directory}, {paragraphs:,} paragraphs",
         "questions": str(questions),
         "version": version("muppet"),
         "date": datetime.now(tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
+    return {name: _printable(fact) for name, fact in details.items()}
+
+
+def _printable(text: str) -> str:
+    """A name of a file may be no text: what of it is none is told by its number."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -81,7 +81,9 @@ def run() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.Abort:
+    except click.Abort as abort:
+        if isinstance(abort.__cause__, EOFError):  # no Ctrl-C, as click takes it for, but our bug
+            raise abort.__cause__ from None
         click.echo("muppet: interrupted; nothing half-written is left behind.", err=True)
         sys.exit(130)
     except OSError as error:

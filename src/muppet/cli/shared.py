@@ -11,7 +11,7 @@ import click
 
 from muppet.cli.progress import ProgressLine
 from muppet.config import Config, load_config
-from muppet.errors import QuestionError
+from muppet.errors import ConfigError, QuestionError
 from muppet.retrieve.beam import AUTO, MOST_HOPS
 
 if TYPE_CHECKING:
@@ -105,6 +105,12 @@ def from_stdin() -> str:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise QuestionError(f"The question on standard input is not UTF-8 ({error}).") from error
+
+
+def require_utf8(path: Path) -> None:
+    """Networks cannot be written to, nor read from, where a name is no text."""
+    if any(0xD800 <= ord(character) <= 0xDFFF for character in str(path)):
+        raise ConfigError(f"{path} cannot be made: its name is not UTF-8. Choose another --out.")
 
 
 def shown(source: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import require_utf8
 from muppet.cli.train_made import comparisons
 from muppet.cli.train_own import own
 from muppet.config import load_settings
@@ -221,6 +222,7 @@ def export(model: Path | None, out: Path, int8: bool, half: bool, untrained: Pat
         raise ConfigError("Name either a trained MODEL or, with --untrained, a recipe.")
     if int8 and half:
         raise ConfigError("Weights are either --int8 or --half.")
+    require_utf8(out)
     from muppet.artifact import checksum_file, kind_of
 
     with needing("Training", "train"):

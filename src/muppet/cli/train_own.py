@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import require_utf8
 
 if TYPE_CHECKING:
     from muppet.facade.own import OwnTraining
@@ -57,6 +58,7 @@ def own(
     """
     from muppet.facade.own import train_own
 
+    require_utf8(out)
     progress = ProgressLine()
     result = train_own(
         kb,

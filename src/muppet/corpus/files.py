@@ -6,7 +6,8 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
@@ -63,6 +64,31 @@ class Stream(io.BufferedReader):
     @property
     def position(self) -> int:
         return self._disk.tell() if self._disk is not None and not self._disk.closed else 0
+
+
+class _Disk(io.FileIO):
+    """A file on a disk, which may fail in the middle of it."""
+
+    def readinto(self, buffer: memoryview) -> int | None:  # type: ignore[override]
+        with self._reading():
+            return super().readinto(buffer)
+
+    def read(self, size: int | None = -1) -> bytes | None:  # type: ignore[override]
+        with self._reading():
+            return super().read(size)
+
+    def readall(self) -> bytes:
+        with self._reading():
+            return super().readall() or b""
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise UnreadableError(
+                str(self.name), 0, f"cannot be read to its end: {error.strerror}"
+            ) from None
 
 
 class _Borrowed(io.RawIOBase):
@@ -140,7 +166,7 @@ def open_file(path: Path) -> Stream:
     if path == STDIN:
         return Stream(_Borrowed(sys.stdin.buffer), None)
     try:
-        disk = path.open("rb", buffering=0)
+        disk = _Disk(path)
     except OSError as error:
         raise UnreadableError(str(path), 0, f"cannot be opened: {error.strerror}") from None
     start = DECOMPRESSORS.get(path.suffix.lower())
