@@ -19,6 +19,8 @@ POOLS = ("question", "requery", "all")
 HEAVIEST = 1_000_000
 """No weight is more: beyond that, sums with it lose what else they add up."""
 LARGEST = 2**31
+MOST_DROPPED = 0.99
+"""Dropout of everything would leave nothing to learn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,13 @@ class CharacterConfig:
     at_least: int = 50
     dropout: float = 0.2
 
+    def __post_init__(self) -> None:
+        require_at_least("characters.filters", self.filters, 0)
+        for name in ("dim", "width", "at_least"):
+            require_at_least(f"characters.{name}", getattr(self, name), 1)
+        require_at_least("characters.longest", self.longest, self.width)
+        require_between("characters.dropout", self.dropout, 0, MOST_DROPPED)
+
 
 @dataclass(frozen=True, slots=True)
 class ContextualConfig:
@@ -124,6 +133,11 @@ class ContextualConfig:
     layers: int = 4
     tuned: int = 0
     dropout: float = 0.5
+
+    def __post_init__(self) -> None:
+        require_at_least("contextual.layers", self.layers, 1)
+        require_at_least("contextual.tuned", self.tuned, 0)
+        require_between("contextual.dropout", self.dropout, 0, MOST_DROPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +165,8 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         if self.dim < 2 or self.dim % 2:
             raise ConfigError(f"encoder.dim must be even, half for each direction, not {self.dim}.")
+        _require_network("encoder", self)
         require_at_least("encoder.hops", self.hops, 1)
-        require_at_least("encoder.max_tokens", self.max_tokens, 1)
 
     @property
     def spells(self) -> bool:
@@ -185,7 +199,8 @@ class ReaderConfig:
     def __post_init__(self) -> None:
         if self.dim < 2 or self.dim % 2:
             raise ConfigError(f"reader.dim must be even, half for each direction, not {self.dim}.")
-        require_at_least("reader.max_tokens", self.max_tokens, 1)
+        require_at_least("reader.hidden", self.hidden, 1)
+        _require_network("reader", self)
 
     @property
     def spells(self) -> bool:
@@ -195,6 +210,17 @@ class ReaderConfig:
 
 TextConfig = EncoderConfig | ReaderConfig
 """The settings of a network that reads texts: its inputs are named alike."""
+
+
+def _require_network(name: str, config: TextConfig) -> None:
+    """What holds for every network that reads texts."""
+    require_between(f"{name}.dropout", config.dropout, 0, MOST_DROPPED)
+    require_at_least(f"{name}.max_tokens", config.max_tokens, 1)
+    if not config.spells and config.contextual.kind == "none":
+        raise ConfigError(
+            f"The {name} would read nothing: it has no word_vectors, no characters.filters and "
+            "no contextual.kind."
+        )
 
 
 def _spells(config: TextConfig) -> bool:
@@ -268,6 +294,8 @@ def load_settings(kind: type[Settings], path: Path) -> Settings:
 
 def from_table(kind: type[Settings], table: Mapping[str, Any], where: str = "") -> Settings:
     """Nested tables as nested dataclasses; unknown keys and wrong types are refused."""
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"Settings are a table of {_names(kind)}, not {table!r}.")
     hints = get_type_hints(kind)
     for key in table:
         if key not in hints:

@@ -15,13 +15,14 @@ from muppet.text.prepare import Prepared
 KIND = "exported encoder"
 FORMAT = 1
 REMAKE = "muppet train export RUN/best --out MODEL"
+HOLDS = {"encoder": dict, "int8": bool, "positions": int}
 
 
 class Graphs:
     """The graphs of one model: batches in, arrays out. Runs may be asked for from many threads."""
 
     def __init__(self, directory: Path, threads: int = 1) -> None:
-        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
         self.config = from_table(EncoderConfig, manifest.config["encoder"])
         self.is_int8 = bool(manifest.config["int8"])
         self.checksum = checksum_file(file_of(directory, "text.onnx", REMAKE))
@@ -35,6 +36,7 @@ class Graphs:
             else None
         )
         self._wanted = {given.name for given in self._text.get_inputs()}
+        self._inputs.require_all_of(self._wanted, directory / "text.onnx", REMAKE)
 
     def text(self, texts: Sequence[Prepared], outputs: Sequence[str]) -> list[Array]:
         """Of `states` (B, T, D), `vectors` (B, S, D) and `attention` (B, T) the ones named."""

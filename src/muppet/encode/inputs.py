@@ -79,6 +79,15 @@ class Inputs:
         pieces = Pieces(directory, positions) if positions else None
         self.preparer = make_preparer(config, alphabet, self._vectors, pieces)
 
+    def require_all_of(self, wanted: Container[str], path: Path, remake: str) -> None:
+        """Refuse a graph that reads what a network of these settings is not given."""
+        for name in TEXT_INPUTS:
+            if name in wanted and name not in self._names:
+                raise ArtifactError(
+                    f"{path} reads {name}, which the manifest beside it does not have. Export it "
+                    f"again: `{remake}`."
+                )
+
     def fields(self, batch: Batch, wanted: Container[str]) -> dict[str, Array]:
         """What the network reads of a batch, as far as a graph wants it: some it optimised away."""
         return {name: self._field(batch, name) for name in self._names if name in wanted}

@@ -7,7 +7,9 @@ import lzma
 from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
+from errno import EISDIR
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -122,9 +124,13 @@ def write_predictions(path: Path, predictions: Predictions) -> None:
     compress = _COMPRESSORS.get(path.suffix.lower(), bytes)
     partial = path.parent / f"{path.name}.partial"
     try:
+        if path.exists() and not path.is_file():  # to replace a device would be its end
+            raise IsADirectoryError(EISDIR, "it is a directory or a device")
         partial.write_bytes(compress(json.dumps(content).encode()))
         partial.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
         raise QuestionError(
             f"Cannot write predictions to {path}: {error.strerror}. Name a file in a directory "
             "that exists and that you may write to."

@@ -161,13 +161,20 @@ def read_commit(directory: Path) -> Commit:
     """What counts in the directory now."""
     if not (directory / MANIFEST).is_file():
         raise ArtifactError(f"There are no vectors in {directory} yet. Make them with `{MAKE}`.")
-    manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+    holds = {"dtype": str, "dim": int, "granularity": str, "commit": dict}
+    manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=holds)
     config = dict(manifest.config)
     try:
         commit = config.pop("commit")
+        _require_counts(config["dim"], *commit.values())
         return Commit(Layout(encoder=manifest.made_from["encoder"], **config), **commit)
     except (KeyError, TypeError, ConfigError) as error:
         raise damaged(directory / MANIFEST, str(error)) from error
+
+
+def _require_counts(*numbers: object) -> None:
+    if not all(type(one) is int and 0 <= one < 2**63 for one in numbers):
+        raise TypeError("numbers are counts")
 
 
 def check_files(directory: Path, commit: Commit) -> Table:

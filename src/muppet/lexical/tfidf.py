@@ -14,6 +14,7 @@ hold whole counts, whose tf is looked up in a table, so the index is small and s
 
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from muppet.artifact import read_manifest, require_made_from
 from muppet.config import TfidfConfig, from_table
 from muppet.domain import Hop
+from muppet.errors import ArtifactError
 from muppet.lexical.ngrams import hashed_ngrams
 
 KIND = "tf-idf index"
@@ -108,4 +110,10 @@ def _nth_best(scores: NDArray[np.float32], n: int) -> float:
 
 def _mapped(path: Path) -> NDArray[Any]:
     """A memory map as a plain array: the subclass costs time at every slice."""
-    return np.asarray(np.load(path, mmap_mode="r"))
+    try:
+        return np.asarray(np.load(path, mmap_mode="r"))
+    except (OSError, EOFError, ValueError, SyntaxError, TokenError) as error:
+        raise ArtifactError(
+            f"{path} is damaged ({error}). Delete {path.parent}: it is built again when it is "
+            "next asked for."
+        ) from error

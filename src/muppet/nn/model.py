@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -85,14 +86,24 @@ def load_words(
     for name in ("weights.safetensors", "alphabet.txt"):
         if not (directory / name).is_file():
             raise ArtifactError(f"{directory} has lost its {name}. Train again: `{remake}`.")
-    characters = (directory / "alphabet.txt").read_bytes().decode("utf-8")
+    try:
+        characters = (directory / "alphabet.txt").read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ArtifactError(
+            f"The alphabet.txt of {directory} is damaged ({error}). Train again: `{remake}`."
+        ) from error
     vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
     return Alphabet(characters, config.characters.longest), vectors
 
 
 def make_ready(network: nn.Module, directory: Path) -> None:
     """Give a network its trained weights; no dropout, no gradients from now on."""
-    load_weights(network, load_file(directory / "weights.safetensors"))
+    file = directory / "weights.safetensors"
+    try:
+        weights = load_file(file)
+    except SafetensorError as error:
+        raise ArtifactError(f"{file} is damaged ({error}). Train again: `{REMAKE}`.") from error
+    load_weights(network, weights)
     network.eval().requires_grad_(requires_grad=False)
 
 

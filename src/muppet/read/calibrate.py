@@ -27,6 +27,10 @@ class Calibration:
     bias: float = 0.0
     threshold: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:  # NaN is not either
+            raise ValueError(f"a temperature is above 0, not {self.temperature}")
+
     def probabilities(self, scores: Sequence[float] | Floats) -> Floats:
         """(N,) -> (N,)"""
         return sigmoid(np.asarray(scores, dtype=np.float64) / self.temperature + self.bias)

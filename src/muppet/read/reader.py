@@ -18,7 +18,7 @@ from muppet.config import ReadConfig, ReaderConfig, from_table
 from muppet.domain import Answer, Paragraph
 from muppet.encode.encoder import in_chunks, pad_states
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
-from muppet.errors import ArtifactError
+from muppet.errors import ArtifactError, ConfigError
 from muppet.read.answers import ChainLogits, ChainRead, choose_answers, without_padding
 from muppet.read.calibrate import Calibration, log_odds
 from muppet.text.batch import make_batch
@@ -28,6 +28,7 @@ from muppet.text.prepare import Prepared
 KIND = "exported reader"
 FORMAT = 1
 REMAKE = "muppet train export RUN/best --out READER"
+HOLDS = {"reader": dict, "int8": bool, "positions": int}
 CALIBRATION = "calibration.json"
 RECALIBRATE = "muppet train calibrate KB QUESTIONS --reader READER"
 LOGITS = ("start", "end", "kind", "verdict", "support")
@@ -41,7 +42,7 @@ class ChainReader:
     """One exported reader, ready to read."""
 
     def __init__(self, directory: Path, threads: int = 1) -> None:
-        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
+        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
         self.config = from_table(ReaderConfig, manifest.config["reader"])
         self.joins = self.config.network == "transformer"
         self.calibration = read_calibration(directory)
@@ -50,10 +51,12 @@ class ChainReader:
         self.checksum = checksum_file(read)
         self._read = open_session(read, threads, REMAKE)
         self._wanted = {given.name for given in self._read.get_inputs()}
+        self._inputs.require_all_of(self._wanted, read, REMAKE)
         if not self.joins:
             text = file_of(directory, "text.onnx", REMAKE)
             self._text = open_session(text, threads, REMAKE)
             self._text_wanted = {given.name for given in self._text.get_inputs()}
+            self._inputs.require_all_of(self._text_wanted, text, REMAKE)
 
     def answers(
         self, question: str, chains: Sequence[Sequence[Paragraph]], config: ReadConfig
@@ -151,8 +154,8 @@ def read_calibration(directory: Path) -> Calibration | None:
     if not path.is_file():
         return None
     try:
-        return Calibration(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        return from_table(Calibration, json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError, ConfigError) as error:
         raise ArtifactError(
             f"{path} is damaged ({error}). Delete it, or make it anew with `{RECALIBRATE}`."
         ) from error

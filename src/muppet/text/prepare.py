@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from muppet.domain import Paragraph
-from muppet.errors import ConfigError
+from muppet.errors import ArtifactError, ConfigError
 from muppet.text.tokens import Tokens, tokenize
 from muppet.text.vocab import Lexicon
 
@@ -47,9 +47,12 @@ class Pieces:
                 f"{directory} holds no tokenizer.json, so its word pieces are unknown."
             )
         self.longest = longest
-        self._tokenizer = Tokenizer.from_file(str(path))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(longest)
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(longest)
+        except Exception as error:  # it has none of its own
+            raise ArtifactError(f"{path} is damaged ({error}). Copy or export it again.") from error
 
     def aligned(self, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Piece ids, and the token each piece stands in: (P,), (P,)"""

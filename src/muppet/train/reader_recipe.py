@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from muppet.config import ReadConfig, ReaderConfig
+from muppet.config import ReadConfig, ReaderConfig, require_between
 from muppet.errors import ConfigError
-from muppet.train.recipe import OptimiserConfig, RunConfig, WeightsConfig
+from muppet.train.recipe import MOST_CHAINS, OptimiserConfig, RunConfig, WeightsConfig
 
 ANSWERS_IN = ("every", "gold")
 
@@ -39,6 +39,9 @@ class ReaderDataConfig:
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
     def __post_init__(self) -> None:
+        for name in ("wrong_chains", "dev_chains"):
+            require_between(f"data.{name}", getattr(self, name), 0, MOST_CHAINS)
+        require_between("data.wrong_paragraphs", self.wrong_paragraphs, -1, MOST_CHAINS)
         for name in ("retrieved_share", "strangers"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"data.{name} is a share of 0 to 1, not {getattr(self, name)}.")

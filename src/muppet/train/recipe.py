@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from muppet.config import EncoderConfig, require_at_least
+from muppet.config import EncoderConfig, require_at_least, require_between
 from muppet.errors import ConfigError
+
+MOST_CHAINS = 1_000
+"""No question is read beside more wrong chains: they would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,9 @@ class OptimiserConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.warm_up < 1:
             raise ConfigError(f"optimiser.warm_up is a share of the run below 1: {self.warm_up}.")
+        for name in ("rate", "contextual_rate", "epsilon", "weight_decay"):
+            require_at_least(f"optimiser.{name}", getattr(self, name), 0)
+        require_between("optimiser.rho", self.rho, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,9 @@ class DataConfig:
     wrong_chains: int = 2
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
+    def __post_init__(self) -> None:
+        require_between("data.wrong_chains", self.wrong_chains, 0, MOST_CHAINS)
+
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
@@ -85,6 +94,8 @@ class RunConfig:
     def __post_init__(self) -> None:
         for name in ("questions_per_batch", "epochs", "evaluations_per_epoch", "checkpoint_steps"):
             require_at_least(f"run.{name}", getattr(self, name), 1)
+        require_between("run.threads", self.threads, 1, 256)
+        require_at_least("run.seed", self.seed, 0)
 
 
 @dataclass(frozen=True, slots=True)
