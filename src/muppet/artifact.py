@@ -146,13 +146,17 @@ def checksum_file(path: Path) -> str:
 
 def write_json(path: Path, content: object) -> None:
     """A JSON file that is either the old one or, whole, the new one."""
+    write_whole(path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A file that is either the old one or, whole, the new one."""
     if path.exists() and not path.is_file():  # such as /dev/null, which would be no device any more
         raise ArtifactError(f"{path} is a directory or a device. Name a file.")
     partial = path.with_name(path.name + ".partial")
     try:
-        with partial.open("w", encoding="utf-8") as stream:
-            json.dump(content, stream, ensure_ascii=False, indent=2)
-            stream.write("\n")
+        with partial.open("wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         partial.replace(path)

@@ -201,6 +201,11 @@ class ReaderConfig:
             raise ConfigError(f"reader.dim must be even, half for each direction, not {self.dim}.")
         require_at_least("reader.hidden", self.hidden, 1)
         _require_network("reader", self)
+        if self.numbers and self.network != "transformer":
+            raise ConfigError(
+                "reader.numbers is said in a transformer's word pieces: it needs reader.network = "
+                f'"transformer", not {self.network!r}.'
+            )
 
     @property
     def spells(self) -> bool:
@@ -257,8 +262,7 @@ class ReadConfig:
         require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
         require_between("read.match_weight", self.match_weight, 0, HEAVIEST)
         require_between("read.support", self.support, 0, 1)
-        if not self.margin >= 0:
-            raise ConfigError(f"read.margin must be at least 0, not {self.margin}.")
+        require_at_least("read.margin", self.margin, 0)
         if self.merge not in ("best", "sum"):
             raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -12,13 +13,15 @@ from muppet.errors import ConfigError
 from muppet.nn.average import average_readers
 from muppet.nn.model import trained_weights
 from muppet.nn.reader_model import load_reader, new_reader, save_reader
+from muppet.text.vectors import WordVectors
 
 CONFIG = ReaderConfig(dim=8, word_vectors=False, characters=CharacterConfig(dim=4, filters=4))
 
 
-def saved(directory: Path, seed: int, config: ReaderConfig = CONFIG) -> Path:
+def saved(directory: Path, seed: int, config: ReaderConfig = CONFIG, word: str = "owl") -> Path:
     torch.manual_seed(seed)
-    model = new_reader(config, ["owl"] * 60, None)
+    vectors = WordVectors((word,), np.ones((1, 4), np.float32)) if config.word_vectors else None
+    model = new_reader(config, [word] * 60, vectors)
     save_reader(directory, model, trained_weights(model.reader), {})
     return directory
 
@@ -31,6 +34,18 @@ def test_every_weight_is_the_mean_of_theirs(tmp_path: Path) -> None:
     for name, value in mean.items():
         torch.testing.assert_close(value, (own[0][name] + own[1][name] + own[2][name]) / 3)
     assert load_reader(tmp_path / "mean").config == CONFIG
+
+
+def test_where_no_letters_are_read_the_alphabets_of_other_data_do_not_matter(
+    tmp_path: Path,
+) -> None:
+    joined = replace(CONFIG, word_vectors=True, characters=CharacterConfig(filters=0))
+    some = [saved(tmp_path / word, 1, joined, word) for word in ("owl", "ibis")]
+    average_readers(some, tmp_path / "mean")
+    assert load_reader(tmp_path / "mean").alphabet == load_reader(some[0]).alphabet
+    spelt = [saved(tmp_path / f"spelt-{word}", 1, CONFIG, word) for word in ("owl", "own")]
+    with pytest.raises(ConfigError, match="another network"):
+        average_readers(spelt, tmp_path / "none")
 
 
 def test_another_network_is_refused_by_name(tmp_path: Path) -> None:

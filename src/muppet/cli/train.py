@@ -201,6 +201,7 @@ def average(readers: tuple[Path, ...], out: Path) -> None:
     """
     with needing("Training", "train"):
         from muppet.nn.average import average_readers
+    require_utf8(out)
     average_readers(readers, out)
     click.echo(f"{out}: the mean of {len(readers)}. Next: `muppet train export {out}`.")
 

@@ -13,7 +13,7 @@ from muppet.errors import ArtifactError
 from muppet.text.batch import Batch
 from muppet.text.prepare import Pieces, Preparer
 from muppet.text.vectors import WordVectors
-from muppet.text.vocab import Alphabet, Lexicon
+from muppet.text.vocab import Alphabet, Lexicon, read_alphabet
 
 TEXT_INPUTS = (
     "words",
@@ -68,14 +68,9 @@ class Inputs:
     def __init__(self, directory: Path, config: TextConfig, positions: int, remake: str) -> None:
         self._vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
         self._names = text_inputs(config)
-        characters = file_of(directory, "alphabet.txt", remake).read_bytes()
-        try:
-            alphabet = Alphabet(characters.decode(), config.characters.longest)
-        except UnicodeDecodeError as error:
-            raise ArtifactError(
-                f"The alphabet.txt of {directory} is damaged ({error}). Export it again: "
-                f"`{remake}`."
-            ) from error
+        letters = file_of(directory, "alphabet.txt", remake)
+        again = f"Export it again: `{remake}`."
+        alphabet = read_alphabet(letters, config.characters.longest, again)
         pieces = Pieces(directory, positions) if positions else None
         self.preparer = make_preparer(config, alphabet, self._vectors, pieces)
 

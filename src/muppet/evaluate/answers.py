@@ -7,15 +7,14 @@ import lzma
 from collections import Counter
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass
-from errno import EISDIR
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
 
 import zstandard
 
+from muppet.artifact import write_whole
 from muppet.corpus.files import decode, open_file
 from muppet.domain import SentenceRef
 from muppet.errors import CorpusError, QuestionError
@@ -122,15 +121,9 @@ def write_predictions(path: Path, predictions: Predictions) -> None:
         }
         content = {"answer": predictions.answers, "sp": support}
     compress = _COMPRESSORS.get(path.suffix.lower(), bytes)
-    partial = path.parent / f"{path.name}.partial"
     try:
-        if path.exists() and not path.is_file():  # to replace a device would be its end
-            raise IsADirectoryError(EISDIR, "it is a directory or a device")
-        partial.write_bytes(compress(json.dumps(content).encode()))
-        partial.replace(path)
+        write_whole(path, compress(json.dumps(content).encode()))
     except OSError as error:
-        with suppress(OSError):
-            partial.unlink()
         raise QuestionError(
             f"Cannot write predictions to {path}: {error.strerror}. Name a file in a directory "
             "that exists and that you may write to."

@@ -8,25 +8,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 
 from muppet.artifact import checksum_file
 from muppet.errors import ConfigError
+from muppet.nn.model import read_weights
 from muppet.nn.reader_model import load_reader, save_reader
-
-WEIGHTS = "weights.safetensors"
 
 
 def average_readers(directories: Sequence[Path], out: Path) -> None:
     """Write the mean of trained readers, which must be of one network, whole or not at all."""
     first, *others = [load_reader(directory) for directory in directories]
     for directory, other in zip(directories[1:], others, strict=True):
-        if other.config != first.config or other.alphabet != first.alphabet:
+        spells_alike = other.alphabet == first.alphabet or not first.config.characters.filters
+        if other.config != first.config or not spells_alike:
             raise ConfigError(
                 f"{directory} is another network than {directories[0]}: only readers trained by "
                 "recipes with the same [reader] have a mean."
             )
-    found = [load_file(directory / WEIGHTS) for directory in directories]
+    found = [read_weights(directory) for directory in directories]
     mean = {name: torch.stack([one[name] for one in found]).mean(dim=0) for name in found[0]}
-    sums = {str(one): checksum_file(one / WEIGHTS) for one in directories}
+    sums = {str(one): checksum_file(one / "weights.safetensors") for one in directories}
     save_reader(out, first, mean, sums)

@@ -18,7 +18,7 @@ from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.encoder import Encoder
 from muppet.text.prepare import Preparer
 from muppet.text.vectors import WordVectors
-from muppet.text.vocab import Alphabet, alphabet_of
+from muppet.text.vocab import Alphabet, alphabet_of, read_alphabet
 
 KIND = "encoder"
 FORMAT = 1
@@ -86,25 +86,25 @@ def load_words(
     for name in ("weights.safetensors", "alphabet.txt"):
         if not (directory / name).is_file():
             raise ArtifactError(f"{directory} has lost its {name}. Train again: `{remake}`.")
-    try:
-        characters = (directory / "alphabet.txt").read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ArtifactError(
-            f"The alphabet.txt of {directory} is damaged ({error}). Train again: `{remake}`."
-        ) from error
+    again = f"Train again: `{remake}`."
+    alphabet = read_alphabet(directory / "alphabet.txt", config.characters.longest, again)
     vectors = WordVectors.load(directory / "vectors") if config.word_vectors else None
-    return Alphabet(characters, config.characters.longest), vectors
+    return alphabet, vectors
 
 
 def make_ready(network: nn.Module, directory: Path) -> None:
     """Give a network its trained weights; no dropout, no gradients from now on."""
+    load_weights(network, read_weights(directory))
+    network.eval().requires_grad_(requires_grad=False)
+
+
+def read_weights(directory: Path) -> dict[str, Tensor]:
+    """The trained weights of a network's directory, by their names."""
     file = directory / "weights.safetensors"
     try:
-        weights = load_file(file)
+        return load_file(file)
     except SafetensorError as error:
         raise ArtifactError(f"{file} is damaged ({error}). Train again: `{REMAKE}`.") from error
-    load_weights(network, weights)
-    network.eval().requires_grad_(requires_grad=False)
 
 
 def trained_weights(encoder: nn.Module) -> dict[str, Tensor]:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from muppet.config import require_at_least
 from muppet.domain import Chain, Hop
 from muppet.errors import ConfigError
 
@@ -79,8 +80,7 @@ class BeamSettings:
                 "retrieve.widths needs one width or more, each at least 1, "
                 f"not {list(self.widths)}."
             )
-        if not self.margin >= 0:
-            raise ConfigError(f"retrieve.margin must be at least 0, not {self.margin}.")
+        require_at_least("retrieve.margin", self.margin, 0)
         if self.keep < 1:
             raise ConfigError(f"retrieve.keep must be at least 1, not {self.keep}.")
         if self.ranking not in (MODEL, RELEASED):

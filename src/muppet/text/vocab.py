@@ -8,10 +8,13 @@ the pretrained vectors (0, the zero vector, if it has none; checklist 8) and its
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
+
+from muppet.errors import ArtifactError
 
 PADDING = 0
 RARE = 1
@@ -34,6 +37,16 @@ class Alphabet:
         row = np.full(self.longest, PADDING, dtype=np.int64)
         row[: len(found)] = [id_ if id_ >= 2 else RARE for id_ in found]
         return row
+
+
+def read_alphabet(path: Path, longest: int, remedy: str) -> Alphabet:
+    """The one that a model's file holds; `remedy` is what helps where that is damaged."""
+    try:
+        return Alphabet(path.read_bytes().decode("utf-8"), longest)
+    except UnicodeDecodeError as error:
+        raise ArtifactError(
+            f"The {path.name} of {path.parent} is damaged ({error}). {remedy}"
+        ) from error
 
 
 def alphabet_of(words: Iterable[str], *, at_least: int = 50, longest: int = 14) -> Alphabet:
