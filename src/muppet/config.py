@@ -181,7 +181,8 @@ class ReaderConfig:
     `attention` is the paper's form, or the released one, whose self-attention may look nowhere.
     `heads` are those of HotpotQA: yes/no and supporting sentences; SQuAD needs none. `network` is
     the paper's recurrent one, or transformer, which is ours: question and chain are read in one
-    text, and the contextual input's states are the tokens' (so `dim` is its size).
+    text, and the contextual input's states are the tokens' (so `dim` is its size). It may have
+    `numbers` compared for it (text/numbers.py).
     """
 
     dim: int = 300
@@ -195,6 +196,7 @@ class ReaderConfig:
     contextual: ContextualConfig = field(default_factory=ContextualConfig)
     max_tokens: int = 600
     title: bool = True
+    numbers: bool = False
 
     def __post_init__(self) -> None:
         if self.dim < 2 or self.dim % 2:

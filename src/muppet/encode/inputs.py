@@ -8,9 +8,10 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from muppet.config import TextConfig
+from muppet.config import ReaderConfig, TextConfig
 from muppet.errors import ArtifactError
 from muppet.text.batch import Batch
+from muppet.text.numbers import order_marks
 from muppet.text.prepare import Pieces, Preparer
 from muppet.text.vectors import WordVectors
 from muppet.text.vocab import Alphabet, Lexicon, read_alphabet
@@ -59,7 +60,12 @@ def make_preparer(
         max_tokens=config.max_tokens,
         with_title=config.title,
         spells=config.spells,
+        marks=order_marks(pieces) if pieces and _compares(config) else None,
     )
+
+
+def _compares(config: TextConfig) -> bool:
+    return isinstance(config, ReaderConfig) and config.numbers
 
 
 class Inputs:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muppet.text.batch import padded
+from muppet.text.numbers import with_order
 from muppet.text.prepare import Prepared, Preparer
 
 NOWHERE = -1
@@ -80,7 +81,8 @@ def reading_joined(preparer: Preparer, question: Prepared, chain: Sequence[Prepa
     """Question and chain in one text; where they are too long for a transformer, the longest
     paragraphs lose their ends, and what was lost is in no answer and no support. Nor does an
     answer begin or end with a token that has no word piece, such as a soft hyphen."""
-    shown = _fitting([question, *chain], preparer.positions)
+    compared = with_order(chain, preparer.marks) if preparer.marks else chain
+    shown = _fitting([question, *compared], preparer.positions)
     joined = preparer.joined(shown[0], shown[1:])
     layout = _lay_out(chain, question)
     seen = np.isin(np.arange(len(layout.segments)), joined.piece_tokens)

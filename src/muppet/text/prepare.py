@@ -1,6 +1,6 @@
 """Questions and paragraphs → the numbers a network reads, still of their own lengths."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,9 @@ from muppet.domain import Paragraph
 from muppet.errors import ArtifactError, ConfigError
 from muppet.text.tokens import Tokens, tokenize
 from muppet.text.vocab import Lexicon
+
+Marks = Mapping[str, tuple[Sequence[int], Sequence[int]]]
+"""Pieces to stand behind the lesser and the greater of two numbers, by the kind of number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,11 @@ class Pieces:
             self._tokenizer.enable_truncation(longest)
         except Exception as error:  # it has none of its own
             raise ArtifactError(f"{path} is damaged ({error}). Copy or export it again.") from error
+
+    def of(self, text: str) -> list[int]:
+        """Piece ids of a text that stands within another: without the special ones."""
+        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return found
 
     def aligned(self, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Piece ids, and the token each piece stands in: (P,), (P,)"""
@@ -98,7 +106,8 @@ class Preparer:
     """Prepares texts for one model: its lexicon, its word pieces (if any) and its limits.
 
     A network that reads pieces alone does not `spell` its words: they all count as one type, and
-    the lexicon does not grow with them.
+    the lexicon does not grow with them. One that has numbers compared for it (text/numbers.py) has
+    the `marks` for that.
     """
 
     def __init__(
@@ -109,12 +118,14 @@ class Preparer:
         max_tokens: int,
         with_title: bool,
         spells: bool = True,
+        marks: Marks | None = None,
     ) -> None:
         self.lexicon = lexicon
         self._spells = spells
         self._pieces = pieces
         self._max_tokens = max_tokens
         self._with_title = with_title
+        self.marks = marks
 
     @property
     def positions(self) -> int:
