@@ -207,6 +207,47 @@ def average(readers: tuple[Path, ...], out: Path) -> None:
 
 
 @train.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
+@click.option("--count", default=1000, show_default=True, type=click.IntRange(1),
+              help="So many questions of each file.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="Which questions.")
+@click.option("--threads", default=2, show_default=True, type=click.IntRange(1, 256))
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def stop(
+    model: Path,
+    questions: tuple[Path, ...],
+    out: Path,
+    count: int,
+    seed: int,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Fit the stop head of an exported encoder MODEL, for `--hops auto`, to QUESTIONS.
+
+    QUESTIONS are benchmark files of one hop (SQuAD) and of several, so that it learns when the
+    evidence is complete. All else stays as it is: an index that MODEL has encoded stays right. How
+    often the head is right is told for a fifth of the questions, which are not fitted.
+    """
+    with needing("Training", "train"):
+        from muppet.train.stop_head import fit_to
+    require_utf8(out)
+    progress = ProgressLine()
+    table = fit_to(
+        model, questions, out, count=count, seed=seed, threads=threads, progress=progress
+    )
+    progress.close()
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "right": table}))
+        return
+    for source, by_length in table.items():
+        shares = ", ".join(f"{hops}: {100 * share:.0f} %" for hops, share in by_length.items())
+        click.echo(f"{source}, right after so many paragraphs: {shares}")
+    click.echo(f"{out}: next, `muppet encode KB --model {out}`; what {model} has encoded stays.")
+
+
+@train.command()
 @click.argument("model", type=click.Path(path_type=Path), required=False)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
 @click.option("--int8", is_flag=True,

@@ -96,6 +96,13 @@ class TextEncoder:
 
     def ask_after(self, questions: Sequence[str], chains: Sequence[Sequence[Paragraph]]) -> Asked:
         """What they search with after these chains, all of the same number of paragraphs."""
+        vectors = self.reformulated(questions, chains)
+        return self._asked(vectors, hop=len(chains[0]) if chains else 1)
+
+    def reformulated(
+        self, questions: Sequence[str], chains: Sequence[Sequence[Paragraph]]
+    ) -> list[Vectors]:
+        """The questions as their chains have reformulated them: (D,) each"""
         self.require_reformulation()
         ready = self._graphs.preparer
         known = {one.id: one for chain in chains for one in chain}
@@ -107,10 +114,8 @@ class TextEncoder:
         ]
         if self._rereads:
             joined = [ready.joined(*pair) for pair in pairs]
-            vectors = in_chunks(joined, _size, self._first_vectors)
-        else:
-            vectors = self._reformulated(pairs)
-        return self._asked(vectors, hop=len(chains[0]) if chains else 1)
+            return in_chunks(joined, _size, self._first_vectors)
+        return self._compared(pairs)
 
     def require_reformulation(self) -> None:
         """Refuse a second hop where there is none."""
@@ -147,7 +152,7 @@ class TextEncoder:
         (vectors,) = self._graphs.text(texts, ["vectors"])
         return [one[0] for one in vectors]
 
-    def _reformulated(self, pairs: Sequence[tuple[Prepared, list[Prepared]]]) -> list[Vectors]:
+    def _compared(self, pairs: Sequence[tuple[Prepared, list[Prepared]]]) -> list[Vectors]:
         def run(some: Sequence[tuple[Prepared, list[Prepared]]]) -> list[Vectors]:
             return list(self._run_reformulate(some)[0])
 
