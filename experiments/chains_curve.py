@@ -1,7 +1,7 @@
 """How good answers are when so many chains are read.
 
     python experiments/chains_curve.py KB QUESTIONS --count 100 --out OUT        # to choose
-    python experiments/chains_curve.py KB QUESTIONS --first 200 --out docs/figures/chains
+    python experiments/chains_curve.py KB QUESTIONS --skip 200 --out docs/figures/chains
 
 All 45 chains of a question are read once; then the answer is chosen among the first 1, 2, 4, … of
 them. The default of `read.chains` is chosen on the first 100 questions of HotpotQA's dev, so what
@@ -42,12 +42,12 @@ def main() -> None:
     parser.add_argument("kb", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--reader", type=Path, default=shipped_reader())
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--count", type=int)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    past = asked.first + asked.count if asked.count else None
-    questions = read_questions(asked.questions)[asked.first : past]
+    past = asked.skip + asked.count if asked.count else None
+    questions = read_questions(asked.questions)[asked.skip : past]
     progress = ProgressLine()
     with KnowledgeBase(asked.kb) as knowledge:
         find = by_model(open_retriever(knowledge))

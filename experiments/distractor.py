@@ -1,6 +1,6 @@
 """The reader on the paragraphs that a question's file gives it: Table 1's distractor setting.
 
-    python experiments/distractor.py ../shared/data/hotpotqa/dev.json.xz --first 200
+    python experiments/distractor.py ../shared/data/hotpotqa/dev.json.xz --skip 200
     python experiments/distractor.py ../shared/data/squad/dev.json.xz --count 1000
 
 HotpotQA: of the 45 pairs of the ten paragraphs those that the encoder believes in most are read;
@@ -42,12 +42,12 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=shipped_encoder())
     parser.add_argument("--config", type=Path, help="Settings, as TOML [default: ours].")
     parser.add_argument("--all", action="store_true", help="Read all pairs, without the encoder.")
-    parser.add_argument("--first", type=int, default=0, help="Leave so many questions out.")
+    parser.add_argument("--skip", type=int, default=0, help="Leave so many questions out.")
     parser.add_argument("--count", type=int, help="Then take so many [default: all].")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    past = asked.first + asked.count if asked.count else None
-    questions = read_questions(asked.questions)[asked.first : past]
+    past = asked.skip + asked.count if asked.count else None
+    questions = read_questions(asked.questions)[asked.skip : past]
     config = load_config(asked.config).read if asked.config else ReadConfig()
     if asked.all:
         find, config = every_own, replace(config, chains=EVERY)

@@ -36,11 +36,11 @@ def main() -> None:
     parser.add_argument("kb", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("models", nargs="+", help="NAME=MODEL")
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--without-all", action="store_true", help="leave pool = all out")
     asked = parser.parse_args()
-    questions = read_questions(asked.questions)[asked.first :]
+    questions = read_questions(asked.questions)[asked.skip :]
     curves = {}
     with KnowledgeBase(asked.kb) as knowledge:
         for pair in asked.models:

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--all", action="store_true", help="Make the index for pool `all`.")
     asked = parser.parse_args()
-    questions = some_of(read_questions(asked.questions), asked.skip, asked.first)
+    questions = some_of(read_questions(asked.questions), asked.skip, asked.count)
     progress = ProgressLine()
     scored: dict[str, list[RetrievalScores]] = {}
     with KnowledgeBase(asked.kb) as knowledge:

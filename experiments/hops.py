@@ -1,6 +1,6 @@
 """Hops as the model decides against fixed 1, 2 and 3 (the paper's future work, checklist 34).
 
-    python experiments/hops.py KB --data ../shared/data --first 100
+    python experiments/hops.py KB --data ../shared/data --count 100
 
 One knowledge base for questions of one hop (SQuAD dev), of two (HotpotQA dev) and of two to four
 (MuSiQue). It must hold the paragraphs of all of them, so index the question files of SQuAD and
@@ -12,7 +12,7 @@ are read, have every gold paragraph, whatever else. `exactly`: the first chain i
 The first 200 questions of HotpotQA's dev chose the encoder and are left out (--skip). Of MuSiQue
 there is only the file to train on, and both networks were trained on it: its rows say what deciding
 does to longer chains, not how well unseen questions are answered. What is left of a file is
-shuffled by a fixed seed before --first, since neighbours are alike.
+shuffled by a fixed seed before --count, since neighbours are alike.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def main() -> None:
         reader = ChainReader(asked.reader, asked.threads)
         for name in [asked.only] if asked.only else SETS:
             every = read_questions(asked.data / SETS[name])[asked.skip if name == CHOSE else 0 :]
-            questions = some_of(shuffled(every), 0, asked.first)
+            questions = some_of(shuffled(every), 0, asked.count)
             warn_of_missing(knowledge, questions)
             counts[name] = len(questions)
             rows[name] = {

@@ -31,7 +31,7 @@ def arguments(doc: str, *, skip: int) -> argparse.ArgumentParser:
     parser.add_argument(
         "--skip", type=int, default=skip, help="Leave so many questions out [%(default)s]."
     )
-    parser.add_argument("--first", type=int, help="Of the others take the first so many [all].")
+    parser.add_argument("--count", type=int, help="Then take so many [default: all].")
     parser.add_argument("--json", action="store_true", help="Print one JSON object.")
     return parser
 
@@ -46,9 +46,9 @@ def settings_of(knowledge: KnowledgeBase, config: Path | None) -> Config:
 
 
 def some_of(
-    questions: Sequence[BenchmarkQuestion], skip: int, first: int | None
+    questions: Sequence[BenchmarkQuestion], skip: int, count: int | None
 ) -> list[BenchmarkQuestion]:
-    found = list(questions[skip : None if first is None else skip + first])
+    found = list(questions[skip : None if count is None else skip + count])
     if not found:
         sys.exit(f"There is no question left behind the first {skip}.")
     return found

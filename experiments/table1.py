@@ -1,7 +1,7 @@
 """Table 1, open: the same reader over chains by words and by the trained retriever (claim 30).
 
     python experiments/table1.py KB ../shared/data/hotpotqa/dev.json.xz
-    python experiments/table1.py KB QUESTIONS --paragraph-model DIR --bm25 --first 50
+    python experiments/table1.py KB QUESTIONS --paragraph-model DIR --bm25 --count 50
 
 TF-IDF is the paper's baseline: all 45 pairs of its ten best paragraphs. What the two rows of every
 system are, and which ratio is fair to whom, is said in comparing.py. The first 200 questions of
@@ -30,7 +30,7 @@ PUBLISHED = Published(
 
 def main() -> None:
     asked = comparison_arguments(__doc__, skip=200).parse_args()
-    questions = some_of(read_questions(asked.questions), asked.skip, asked.first)
+    questions = some_of(read_questions(asked.questions), asked.skip, asked.count)
     compare(asked, questions, PUBLISHED, lexical=lexical_pairs, settings=lambda config: config)
 
 

@@ -1,6 +1,6 @@
 """Table 2, SQuAD-Open in one hop: the same reader over paragraphs by words and by the retriever.
 
-    python experiments/table2.py KB ../shared/data/squad/dev.json.xz --first 500
+    python experiments/table2.py KB ../shared/data/squad/dev.json.xz --count 500
 
 KB holds SQuAD's paragraphs among others. TF-IDF's best 45 paragraphs are read, or those that the
 trained retriever ranks best among so many as --narrow says: by default as its first hop does. The
@@ -8,7 +8,7 @@ paper's TF-IDF ranks whole articles and then their paragraphs, ours paragraphs a
 rows of every system are is said in comparing.py.
 
 Nothing was chosen on SQuAD's dev. Its questions stand article by article, so they are shuffled by a
-fixed seed before --skip and --first. Intervals are over questions; those of one paragraph are not
+fixed seed before --skip and --count. Intervals are over questions; those of one paragraph are not
 independent, so true intervals are somewhat wider.
 """
 
@@ -37,7 +37,7 @@ def main() -> None:
     parser = comparison_arguments(__doc__, skip=0)
     parser.add_argument("--narrow", type=int, help="Paragraphs that are searched [the KB's].")
     asked = parser.parse_args()
-    questions = some_of(shuffled(read_questions(asked.questions)), asked.skip, asked.first)
+    questions = some_of(shuffled(read_questions(asked.questions)), asked.skip, asked.count)
 
     def one_hop(config: Config) -> Config:
         narrow = asked.narrow or config.retrieve.narrow[0]

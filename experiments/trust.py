@@ -1,6 +1,6 @@
 """What a calibrated reader's probabilities are worth on questions that calibrated nothing.
 
-    python experiments/trust.py KB QUESTIONS --first 200 --out docs/figures/trust
+    python experiments/trust.py KB QUESTIONS --skip 200 --out docs/figures/trust
 
 Each question is asked as it is, and again with its gold paragraphs hidden, so that the answer is
 not in the documents. Writes OUT.json and OUT.png: the reliability of the probabilities, the risk
@@ -32,12 +32,12 @@ def main() -> None:
     parser.add_argument("kb", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--reader", type=Path)
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--count", type=int)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    past = asked.first + asked.count if asked.count else None
-    questions = read_questions(asked.questions)[asked.first : past]
+    past = asked.skip + asked.count if asked.count else None
+    questions = read_questions(asked.questions)[asked.skip : past]
     progress = ProgressLine()
     with open_muppet(asked.kb, reader=asked.reader, progress=progress) as muppet:
         threshold = muppet.reader.threshold

@@ -116,7 +116,7 @@ def test_info_tells_of_the_vectors_and_checks_the_search_over_all_of_them(kb: Pa
 
 def test_a_part_of_the_questions_can_be_asked(kb: Path) -> None:
     outcome = muppet(
-        "evaluate", kb, DEMO / "questions.json", "--retrieval", "--first", 3, "--count", 4, "--json"
+        "evaluate", kb, DEMO / "questions.json", "--retrieval", "--skip", 3, "--count", 4, "--json"
     )
     assert outcome.json["questions"] == 4
 

@@ -69,7 +69,7 @@ def score(predictions: Path, gold: Path, as_json: bool) -> None:
 @click.option("--pretrained", type=click.Path(path_type=Path),
               help="An untrained exported model, as a further baseline.")  # fmt: skip
 @config_option
-@click.option("--first", type=click.IntRange(0), default=0, help="Leave so many questions out.")
+@click.option("--skip", type=click.IntRange(0), default=0, help="Leave so many questions out.")
 @click.option("--count", type=click.IntRange(1), help="Then take so many [default: all].")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 @click.option("--report", "report_in", type=click.Path(path_type=Path), help="Write a page there.")
@@ -84,7 +84,7 @@ def evaluate(
     predictions_in: Path | None,
     pretrained: Path | None,
     config_file: Path | None,
-    first: int,
+    skip: int,
     count: int | None,
     as_json: bool,
     report_in: Path | None,
@@ -94,9 +94,9 @@ def evaluate(
     Answers, support and chains are scored as the benchmarks do it; --retrieval measures how well
     chains are found, beside what needs no training, and --lexical the first stage alone.
     """
-    asked = read_questions(questions)[first : first + count if count else None]
+    asked = read_questions(questions)[skip : skip + count if count else None]
     if not asked:
-        raise ConfigError(f"{questions} has no question behind the first {first}.")
+        raise ConfigError(f"{questions} has no question behind the first {skip}.")
     if not (lexical or retrieval or retriever):
         config = load_config(config_file) if config_file else None
         _evaluate_answers(

@@ -293,11 +293,11 @@ def export(model: Path | None, out: Path, int8: bool, half: bool, untrained: Pat
 @click.argument("questions", type=click.Path(path_type=Path))
 @click.option("--reader", required=True, type=click.Path(path_type=Path),
               help="The exported reader; what is found is written into it.")  # fmt: skip
-@click.option("--first", type=click.IntRange(0), default=0, help="Leave so many questions out.")
+@click.option("--skip", type=click.IntRange(0), default=0, help="Leave so many questions out.")
 @click.option("--count", type=click.IntRange(1), help="Then take so many [default: all].")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def calibrate(
-    kb: Path, questions: Path, reader: Path, first: int, count: int | None, as_json: bool
+    kb: Path, questions: Path, reader: Path, skip: int, count: int | None, as_json: bool
 ) -> None:
     """Fit a reader's probabilities on held-out QUESTIONS asked of KB.
 
@@ -310,7 +310,7 @@ def calibrate(
     from muppet.pipeline import open_muppet
     from muppet.read.reader import write_calibration
 
-    asked = read_questions(questions)[first : first + count if count else None]
+    asked = read_questions(questions)[skip : skip + count if count else None]
     progress = ProgressLine()
     with open_muppet(kb, reader=reader, progress=progress) as muppet:
         muppet.reader.calibration = None  # what is fitted are the reader's own shares
