@@ -66,8 +66,8 @@ def test_a_failure_leaves_the_artifact_that_was_there(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_not_taken_over(tmp_path: Path) -> None:
-    (tmp_path / "model.partial").mkdir()
-    (tmp_path / "model.partial" / "stale").touch()
+    (tmp_path / "model.muppet-new").mkdir()
+    (tmp_path / "model.muppet-new" / "stale").touch()
     assert not (make(tmp_path / "model") / "stale").exists()
 
 
@@ -124,7 +124,7 @@ def test_a_crash_in_the_middle_of_replacing_an_artifact_loses_neither(tmp_path: 
     """Between the two renames only the old one is there, aside; it is put back."""
     with new_artifact(tmp_path / "x", Manifest("thing", 1)) as partial:
         (partial / "content").write_text("old")
-    (tmp_path / "x").rename(tmp_path / "x.old")  # where a kill would leave it
+    (tmp_path / "x").rename(tmp_path / "x.muppet-old")  # where a kill would leave it
     assert restore_artifact(tmp_path / "x")
     assert (tmp_path / "x" / "content").read_text() == "old"
     with new_artifact(tmp_path / "x", Manifest("thing", 1)) as partial:

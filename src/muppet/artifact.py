@@ -1,6 +1,6 @@
 """A directory with a manifest: kind, format, config, and what it was made from; no pickle.
 
-A finished artifact is written aside (`x.partial`) and renamed when complete, so it is either
+A finished artifact is written aside (`x.muppet-new`) and renamed when complete, so it is either
 whole or not there. Opening one of another kind or format, or one made from something that has
 changed since, is refused with a sentence that says what to do.
 """
@@ -39,7 +39,7 @@ def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
     """
     _require_replaceable(directory, manifest.kind)
     restore_artifact(directory)
-    partial = directory.with_name(directory.name + ".partial")
+    partial = directory.with_name(directory.name + ".muppet-new")  # no name of a user's own
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
@@ -76,7 +76,7 @@ def restore_artifact(directory: Path) -> bool:
 
 
 def _old(directory: Path) -> Path:
-    return directory.with_name(directory.name + ".old")
+    return directory.with_name(directory.name + ".muppet-old")
 
 
 def read_manifest(

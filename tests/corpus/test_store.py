@@ -118,3 +118,11 @@ def test_a_store_that_is_missing_or_damaged_is_refused(tmp_path: Path) -> None:
         (tmp_path / "corpus.sqlite").write_bytes(rubbish)
         with pytest.raises(ArtifactError, match=r"corpus\.sqlite is damaged"):
             Store(tmp_path / "corpus.sqlite")
+
+
+def test_text_that_is_none_is_a_damage_not_a_traceback(store: Store) -> None:
+    store.connection.execute("UPDATE paragraphs SET text = CAST(x'4fff' AS TEXT) WHERE number = 2")
+    with pytest.raises(ArtifactError, match=r"corpus\.sqlite is damaged .*utf-8"):
+        store.paragraphs([1, 2, 3])
+    assert set(store.paragraphs([1, 3])) == {1, 3}
+    store.close()

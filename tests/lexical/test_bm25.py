@@ -1,5 +1,6 @@
 """BM25: right from three documents on, changed in place, crash after crash (checklist 3, 5)."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -178,3 +179,23 @@ def test_a_damaged_index_says_how_to_rebuild_it(tmp_path: Path) -> None:
     (tmp_path / "bm25" / "meta.json").write_text("{")
     with pytest.raises(ArtifactError, match=r"Delete that directory and run `muppet index`"):
         Bm25(tmp_path / "bm25", Bm25Config())
+
+
+def test_flipped_bytes_give_hits_or_a_clear_error_never_a_panic(tmp_path: Path) -> None:
+    """A disk's fault shows itself in any file; tantivy panics on some of them."""
+    make(tmp_path / "whole")
+    files = sorted(path.name for path in (tmp_path / "whole").iterdir() if path.stat().st_size)
+    refused = 0
+    for number, name in enumerate(files):
+        content = (tmp_path / "whole" / name).read_bytes()
+        for place in range(0, len(content), max(1, len(content) // 12)):
+            damaged = tmp_path / f"{number}-{place}"
+            shutil.copytree(tmp_path / "whole", damaged)
+            flipped = bytes([content[place] ^ 0xFF])
+            (damaged / name).write_bytes(content[:place] + flipped + content[place + 1 :])
+            try:
+                Bm25(damaged, Bm25Config()).narrow("Which river flows past the club?", 10)
+            except ArtifactError as error:
+                assert "run `muppet index` again" in str(error)
+                refused += 1
+    assert refused > 5

@@ -6,7 +6,7 @@ name paragraphs by it. Readers never wait for a writer (WAL).
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -71,16 +71,29 @@ def connect(path: Path, *, cache_megabytes: int = 16) -> sqlite3.Connection:
     except sqlite3.DatabaseError as error:
         connection.close()
         raise _damaged(path, error) from error
+    connection.text_factory = _decoder(path)
     return connection
 
 
 def _connect_to_unwritable(path: Path) -> sqlite3.Connection:
     """A connection for reading alone that makes no file; nobody can be writing there."""
     uri = f"{path.resolve().as_uri()}?immutable=1"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    connection.text_factory = _decoder(path)
+    return connection
 
 
-def _damaged(path: Path, error: sqlite3.Error) -> ArtifactError:
+def _decoder(path: Path) -> Callable[[bytes], str]:
+    def decode(text: bytes) -> str:
+        try:
+            return text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _damaged(path, error) from error
+
+    return decode
+
+
+def _damaged(path: Path, error: Exception) -> ArtifactError:
     return ArtifactError(
         f"{path} is damaged ({error}). Restore it from a copy, or delete its directory and "
         "index the documents again."

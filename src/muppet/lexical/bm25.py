@@ -5,7 +5,8 @@ by either (checklist 3); the title once more by itself, where `title_boost` is a
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import tantivy
@@ -26,12 +27,10 @@ class Bm25:
         self._config = config
         self._analyzer = _analyzer(config)
         self._directory = directory
-        try:
+        with self._telling_of_damage():
             directory.mkdir(exist_ok=True)
             self._schema = _schema()
             self._index = tantivy.Index(self._schema, path=str(directory))
-        except (ValueError, OSError) as error:
-            raise self._damaged(error) from error
         self._index.register_tokenizer(_ANALYZER, self._analyzer)
 
     def __len__(self) -> int:
@@ -43,6 +42,10 @@ class Bm25:
         Numbers only grow, so what stands at or above the first added one was put there by a
         commit that a crash kept its caller from noting: it is forgotten and added again.
         """
+        with self._telling_of_damage():
+            self._commit(added, removed)
+
+    def _commit(self, added: Sequence[tuple[int, str, str]], removed: Sequence[int]) -> None:
         writer = self._index.writer(heap_size=HEAP, num_threads=2)
         writer.garbage_collect_files()  # what a killed commit left would be in the way of ours
         if removed:  # by query: a term of a Python int never matches an unsigned field
@@ -64,11 +67,9 @@ class Bm25:
             return []
         searcher = self._index.searcher()
         most = min(keep, searcher.num_docs)  # room is made for so many, whether they are found
-        try:
+        with self._telling_of_damage():
             hits = searcher.search(self._query(list(terms)), limit=max(most, 1), count=False).hits
-        except ValueError as error:
-            raise self._damaged(error) from error
-        numbers = searcher.fast_field_values("number", [address for _, address in hits])
+            numbers = searcher.fast_field_values("number", [address for _, address in hits])
         hops = [
             Hop(int(number), float(score))
             for number, (score, _) in zip(numbers, hits, strict=True)
@@ -76,11 +77,20 @@ class Bm25:
         ]
         return sorted(hops, key=lambda hop: (-hop.score, hop.paragraph))
 
-    def _damaged(self, error: Exception) -> ArtifactError:
-        return ArtifactError(
-            f"{self._directory} cannot be opened as a lexical index ({error}). "
-            f"Delete that directory and run `muppet index` again to rebuild it."
-        )
+    @contextmanager
+    def _telling_of_damage(self) -> Iterator[None]:
+        """What tantivy says of files that are not as it wrote them, in a sentence that helps; on
+        some it panics, which is no `Exception` in Python."""
+        try:
+            yield
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"
+            if not is_panic and not isinstance(error, ValueError | OSError):
+                raise
+            raise ArtifactError(
+                f"{self._directory} cannot be read as a lexical index ({error}). Delete that "
+                "directory and run `muppet index` again to rebuild it."
+            ) from error
 
     def _query(self, terms: list[str]) -> tantivy.Query:
         queries = [self._term("text", term) for term in terms]
