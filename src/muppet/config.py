@@ -166,6 +166,7 @@ class EncoderConfig:
         if self.dim < 2 or self.dim % 2:
             raise ConfigError(f"encoder.dim must be even, half for each direction, not {self.dim}.")
         _require_network("encoder", self)
+        require_one_of("encoder.granularity", self.granularity, ("sentence", "paragraph"))
         require_at_least("encoder.hops", self.hops, 1)
 
     @property
@@ -221,6 +222,8 @@ TextConfig = EncoderConfig | ReaderConfig
 
 def _require_network(name: str, config: TextConfig) -> None:
     """What holds for every network that reads texts."""
+    require_one_of(f"{name}.network", config.network, ("recurrent", "transformer"))
+    require_one_of(f"{name}.attention", config.attention, ("paper", "released"))
     require_between(f"{name}.dropout", config.dropout, 0, MOST_DROPPED)
     require_at_least(f"{name}.max_tokens", config.max_tokens, 1)
     if not config.spells and config.contextual.kind == "none":
@@ -326,6 +329,11 @@ def to_toml(settings: Any) -> str:  # noqa: ANN401 (any dataclass of settings)
 def require_at_least(name: str, value: float, least: float) -> None:
     if not value >= least:  # so that NaN is refused as well
         raise ConfigError(f"{name} must be at least {least}, not {value}.")
+
+
+def require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
 
 
 def require_between(name: str, value: float, least: float, most: float) -> None:

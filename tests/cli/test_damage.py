@@ -99,6 +99,8 @@ def test_a_damaged_network_is_not_exported(tmp_path: Path, name: str) -> None:
     ("setting", "part"),
     [
         ("encoder.dropout = 2.0", "encoder.dropout must be from 0"),
+        ("encoder.network = 'lstm'", "encoder.network must be one of recurrent, transformer"),
+        ("encoder.granularity = 'word'", "encoder.granularity must be one of sentence, paragraph"),
         ("encoder.characters.longest = -1", "characters.longest must be at least"),
         ("encoder.characters.filters = 0", "would read nothing"),
         ("encoder.contextual.layers = 0", "contextual.layers must be at least 1"),

@@ -5,8 +5,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-FORMS = ("paper", "released")
-
 
 class Attended(NamedTuple):
     """What attention found: new states of the one text, and where it looked in both."""

@@ -14,7 +14,6 @@ from torch.nn.functional import normalize
 from muppet.config import EncoderConfig
 from muppet.errors import ConfigError
 from muppet.nn.arrays import TensorBatch
-from muppet.nn.attention import FORMS
 from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.pooling import (
     max_over_sentences,
@@ -25,9 +24,6 @@ from muppet.nn.pooling import (
 from muppet.nn.recurrent import BiGRU
 from muppet.nn.reformulate import Reformulated, Reformulation
 from muppet.nn.relevance import SHARPNESS, Relevance
-
-GRANULARITIES = ("sentence", "paragraph")
-NETWORKS = ("recurrent", "transformer")
 
 
 class Encoded(NamedTuple):
@@ -46,9 +42,6 @@ class Encoder(nn.Module):
 
     def __init__(self, config: EncoderConfig, embedding: TokenEmbedding) -> None:
         super().__init__()
-        require_one_of(config.granularity, GRANULARITIES, "encoder.granularity")
-        require_one_of(config.attention, FORMS, "encoder.attention")
-        require_one_of(config.network, NETWORKS, "encoder.network")
         self.config = config
         self.embedding = embedding
         self.rereads = config.network == "transformer"
@@ -126,11 +119,6 @@ def concatenate(chain: list[Encoded]) -> Encoded:
 def count_parameters(module: nn.Module) -> int:
     """How many numbers are trained."""
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
-
-
-def require_one_of(value: str, allowed: tuple[str, ...], where: str) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{where} must be one of {', '.join(allowed)}, not {value!r}.")
 
 
 def require_only_contextual(stage: str, dim: int, embedding: TokenEmbedding) -> None:

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from muppet.config import ReaderConfig
 from muppet.nn.arrays import TensorBatch
-from muppet.nn.attention import FORMS, BiAttention
+from muppet.nn.attention import BiAttention
 from muppet.nn.embedding import TokenEmbedding
-from muppet.nn.encoder import NETWORKS, Encoded, require_one_of, require_only_contextual
+from muppet.nn.encoder import Encoded, require_only_contextual
 from muppet.nn.pooling import max_over_sentences, max_over_text
 from muppet.nn.recurrent import BiGRU, VariationalDropout
 from muppet.nn.self_attention import SelfAttention
@@ -150,8 +150,6 @@ class Reader(nn.Module):
 
     def __init__(self, config: ReaderConfig, embedding: TokenEmbedding) -> None:
         super().__init__()
-        require_one_of(config.attention, FORMS, "reader.attention")
-        require_one_of(config.network, NETWORKS, "reader.network")
         self.config = config
         self.embedding = embedding
         self.joins = config.network == "transformer"
