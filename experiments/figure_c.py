@@ -4,7 +4,8 @@
 
 Each model has encoded KB before (`muppet encode KB --model MODEL`). The first hop stays as the
 knowledge base's settings say; the second narrows to 16 .. 4096 paragraphs by the question's words,
-and at last searches all of them.
+and at last searches all of them. However many are searched, the same questions are reformulated
+with the same first paragraphs, so that is done once.
 """
 
 import argparse
@@ -15,9 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
+from numpy.typing import NDArray
 
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
-from muppet.domain import silent
+from muppet.domain import Paragraph, silent
+from muppet.encode.encoder import TextEncoder
 from muppet.evaluate.retrieval import evaluate_systems, model_chains
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.retriever import open_retriever
@@ -50,6 +54,27 @@ def main() -> None:
     draw(curves, asked.out)
 
 
+class Remembering(TextEncoder):
+    """An encoder that reformulates a question with a chain once."""
+
+    def __init__(self, model: Path) -> None:
+        super().__init__(model, threads=2)
+        self._known: dict[tuple[str, ...], NDArray[np.float32]] = {}
+
+    def reformulated(
+        self, questions: Sequence[str], chains: Sequence[Sequence[Paragraph]]
+    ) -> list[NDArray[np.float32]]:
+        """(D,) each"""
+        asked = [
+            (question, *(paragraph.id for paragraph in chain))
+            for question, chain in zip(questions, chains, strict=True)
+        ]
+        new = [place for place, one in enumerate(asked) if one not in self._known]
+        found = super().reformulated([questions[n] for n in new], [chains[n] for n in new])
+        self._known |= {asked[place]: one for place, one in zip(new, found, strict=True)}
+        return [self._known[one] for one in asked]
+
+
 def curve(
     knowledge: KnowledgeBase, model: Path, questions: Sequence[BenchmarkQuestion], without_all: bool
 ) -> Curve:
@@ -61,8 +86,11 @@ def curve(
     if not without_all:
         settings["all"] = replace(base, pools=("question", "all"))
     points: Curve = {}
+    encoder = Remembering(model)
     for name, config in settings.items():
-        system = model_chains(open_retriever(knowledge, model, config))
+        opened = open_retriever(knowledge, model, config)
+        opened.encoder = encoder
+        system = model_chains(opened)
         report = evaluate_systems(knowledge, {name: system}, questions, silent)[name]
         assert report.retrieval is not None
         points[name] = {k: report.retrieval.perfect[k] for k in CUTOFFS}
