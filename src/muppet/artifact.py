@@ -18,6 +18,7 @@ from typing import Any
 from muppet.errors import ArtifactError
 
 MANIFEST = "manifest.json"
+ASIDE = ".muppet-new"
 _TYPES = {"kind": str, "format": int, "config": dict, "made_from": dict}
 
 
@@ -37,9 +38,9 @@ def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
 
     It takes the place of an artifact of its kind, never that of anything else.
     """
-    _require_replaceable(directory, manifest.kind)
+    require_replaceable(directory, manifest.kind)
     restore_artifact(directory)
-    partial = directory.with_name(directory.name + ".muppet-new")  # no name of a user's own
+    partial = _aside(directory)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
@@ -57,7 +58,8 @@ def new_artifact(directory: Path, manifest: Manifest) -> Iterator[Path]:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _require_replaceable(directory: Path, kind: str) -> None:
+def require_replaceable(directory: Path, kind: str) -> None:
+    """Refuse a place where something else than an artifact of this kind would be lost."""
     is_ours = (directory / MANIFEST).is_file() and kind_of(directory) in (kind, "")
     is_free = not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
     if not directory.name or not (is_ours or is_free):
@@ -73,6 +75,11 @@ def restore_artifact(directory: Path) -> bool:
         _old(directory).rename(directory)
     shutil.rmtree(_old(directory), ignore_errors=True)
     return directory.exists()
+
+
+def _aside(path: Path) -> Path:
+    """Where something is written before it takes its place: no name of a user's own."""
+    return path.with_name(path.name + ASIDE)
 
 
 def _old(directory: Path) -> Path:
@@ -153,7 +160,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """A file that is either the old one or, whole, the new one."""
     if path.exists() and not path.is_file():  # such as /dev/null, which would be no device any more
         raise ArtifactError(f"{path} is a directory or a device. Name a file.")
-    partial = path.with_name(path.name + ".partial")
+    partial = _aside(path)
     try:
         with partial.open("wb") as stream:
             stream.write(content)

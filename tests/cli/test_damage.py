@@ -127,4 +127,4 @@ def test_predictions_take_the_place_of_a_file_alone(demo: Demo, tmp_path: Path) 
     for place in (tmp_path / "pipe", tmp_path):
         assert_refused(muppet(*command, place), "a directory or a device")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "q.jsonl"]
-    assert not tmp_path.with_name(tmp_path.name + ".partial").exists()
+    assert not tmp_path.with_name(tmp_path.name + ".muppet-new").exists()

@@ -251,7 +251,7 @@ def test_kill_9_while_a_knowledge_base_is_being_made_is_mended_by_the_next_run(
     source = write_rows(tmp_path / "owl.jsonl", animals("owl"))
     kb = tmp_path / "kb"
     kb.mkdir()
-    for name in ("lock", "lock.owner", "corpus.sqlite", "manifest.json.partial"):
+    for name in ("lock", "lock.owner", "corpus.sqlite", "manifest.json.muppet-new"):
         (kb / name).write_bytes(b"hal")  # a half-written file of each kind that is made first
     assert muppet("index", source, "--into", kb).code == 0
     assert len(answers(kb, "owl")[0]) == 1

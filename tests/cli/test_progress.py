@@ -31,3 +31,15 @@ def test_what_was_done_before_a_resume_does_not_count_for_the_rate(
     clock[0] += 10
     line("training", 520, 600)
     assert capsys.readouterr().err == "training: 520 of 600, 2/s, 0:40 left\n"
+
+
+def test_what_follows_the_last_of_a_total_is_not_a_line_each(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All bytes of a small compressed file are read long before its rows are."""
+    line = ProgressLine()
+    line("reading", 0, 100)
+    for done in range(40):
+        clock[0] += 10 if done == 0 else 0.1
+        line("reading", 100, 100, f"{done} rows")
+    assert len(capsys.readouterr().err.splitlines()) == 1

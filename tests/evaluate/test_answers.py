@@ -302,7 +302,7 @@ def test_any_text_survives_being_written(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_predictions_alone(tmp_path: Path) -> None:
     path = tmp_path / "predictions.json"
     write_predictions(path, HOTPOT)
-    (tmp_path / "predictions.json.partial").mkdir()  # nothing can be written aside
+    (tmp_path / "predictions.json.muppet-new").mkdir()  # nothing can be written aside
     with pytest.raises(QuestionError, match=r"Cannot write .*predictions\.json"):
         write_predictions(path, Predictions({}))
     assert read_predictions(path) == HOTPOT

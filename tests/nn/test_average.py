@@ -18,9 +18,16 @@ from muppet.text.vectors import WordVectors
 CONFIG = ReaderConfig(dim=8, word_vectors=False, characters=CharacterConfig(dim=4, filters=4))
 
 
-def saved(directory: Path, seed: int, config: ReaderConfig = CONFIG, word: str = "owl") -> Path:
+def saved(
+    directory: Path,
+    seed: int,
+    config: ReaderConfig = CONFIG,
+    word: str = "owl",
+    vector_of: str = "owl",
+) -> Path:
     torch.manual_seed(seed)
-    vectors = WordVectors((word,), np.ones((1, 4), np.float32)) if config.word_vectors else None
+    known = WordVectors((vector_of,), np.ones((1, 4), np.float32))
+    vectors = known if config.word_vectors else None
     model = new_reader(config, [word] * 60, vectors)
     save_reader(directory, model, trained_weights(model.reader), {})
     return directory
@@ -39,13 +46,15 @@ def test_every_weight_is_the_mean_of_theirs(tmp_path: Path) -> None:
 def test_where_no_letters_are_read_the_alphabets_of_other_data_do_not_matter(
     tmp_path: Path,
 ) -> None:
-    joined = replace(CONFIG, word_vectors=True, characters=CharacterConfig(filters=0))
-    some = [saved(tmp_path / word, 1, joined, word) for word in ("owl", "ibis")]
+    unspelt = replace(CONFIG, word_vectors=True, characters=CharacterConfig(filters=0))
+    some = [saved(tmp_path / word, 1, unspelt, word) for word in ("owl", "ibis")]
     average_readers(some, tmp_path / "mean")
     assert load_reader(tmp_path / "mean").alphabet == load_reader(some[0]).alphabet
     spelt = [saved(tmp_path / f"spelt-{word}", 1, CONFIG, word) for word in ("owl", "own")]
-    with pytest.raises(ConfigError, match="another network"):
-        average_readers(spelt, tmp_path / "none")
+    other = saved(tmp_path / "other", 1, unspelt, vector_of="ibis")
+    for two in (spelt, [some[0], other]):
+        with pytest.raises(ConfigError, match="another network"):
+            average_readers(two, tmp_path / "none")
 
 
 def test_another_network_is_refused_by_name(tmp_path: Path) -> None:

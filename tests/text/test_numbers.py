@@ -1,5 +1,6 @@
 """Numbers that are compared for the reader: which is said to be less, and that no answer has it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ def preparer() -> Preparer:
     return Preparer(lexicon, pieces, max_tokens=60, with_title=True, marks=marks)
 
 
-def marked(preparer: Preparer, *texts: str, title: str = "") -> list[list[tuple[str, str]]]:
+def marked(
+    preparer: Preparer, *texts: str, titles: Sequence[str] = ("", "", "")
+) -> list[list[tuple[str, str]]]:
     """For each text its marked words, each with the mark behind it."""
     assert preparer.marks
     names = {
@@ -31,7 +34,10 @@ def marked(preparer: Preparer, *texts: str, title: str = "") -> list[list[tuple[
         for kind, both in {"year": ("earlier", "later"), "count": ("fewer", "more")}.items()
         for which, name in enumerate(both)
     }
-    chain = [preparer.paragraph(Paragraph(str(n), title, (one,))) for n, one in enumerate(texts)]
+    chain = [
+        preparer.paragraph(Paragraph(text, title, (text,)))
+        for title, text in zip(titles, texts, strict=False)
+    ]
     found = []
     for text in with_order(chain, preparer.marks):
         owners, words = text.piece_tokens.tolist(), text.tokens.words()
@@ -57,9 +63,14 @@ def test_counts_are_compared_by_their_value_not_by_their_letters(preparer: Prepa
     assert other == [("12,345", "more")]  # a year alone is compared with nothing
 
 
+def test_what_stands_beside_a_month_is_a_day_only_if_it_can_be(preparer: Preparer) -> None:
+    found = marked(preparer, "In May 12,345.6 people came.", "On 3 May 99 people came.")
+    assert found == [[("12,345.6", "more")], [("99", "fewer")]]
+
+
 def test_equal_numbers_days_and_numbers_of_titles_have_no_mark(preparer: Preparer) -> None:
     assert marked(preparer, "Born 3 May 1900.", "Born May 4, 1900.") == [[], []]
-    assert marked(preparer, "A town.", "A city.", title="Area 51") == [[], []]
+    assert marked(preparer, "A town.", "A city.", titles=("Area 51", "Area 52")) == [[], []]
 
 
 def test_of_three_the_one_in_the_middle_has_no_mark(preparer: Preparer) -> None:
@@ -71,7 +82,9 @@ def test_one_paragraph_is_compared_with_nothing(preparer: Preparer) -> None:
     assert marked(preparer, "From 1901 to 1950 it had 30 members.") == [[]]
 
 
-@pytest.mark.parametrize("word", ["²", "1²", "٣", "12:30", "3.14.15", "1,2"])
+@pytest.mark.parametrize(
+    "word", ["²", "1²", "٣", "12:30", "3.14.15", "1,2", "3.5 million", "1 BC", "9" * 400]
+)
 def test_what_is_no_plain_number_is_left_alone(preparer: Preparer, word: str) -> None:
     assert marked(preparer, f"It is {word}.", "It is 5.") == [[], []]
 
@@ -95,7 +108,10 @@ def test_a_text_that_is_cut_has_no_more_pieces_than_fit() -> None:
         Lexicon(Alphabet(""), lambda _: -1), pieces, max_tokens=60, with_title=True, marks=marks
     )
     texts = [short.paragraph(Paragraph("a", "A", (f"{n} and {n} and {n}.",))) for n in (1805, 1806)]
-    assert reading_joined(short, short.question("Who was first of the two?"), texts).size <= 24
+    joined = reading_joined(short, short.question("Who was first of the two?"), texts).joined
+    assert joined is not None
+    assert len(joined.pieces) <= 24
+    assert joined.pieces[-1] == short.question("").pieces[-1]  # every paragraph ends as it should
 
 
 def test_only_a_transformer_has_its_numbers_compared() -> None:

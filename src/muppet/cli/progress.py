@@ -15,6 +15,7 @@ class ProgressLine:
         self._stage = ""
         self._began = self._shown = 0.0
         self._width = self._first = 0
+        self._ended = False
 
     def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
@@ -22,12 +23,14 @@ class ProgressLine:
             self.close()
             self._stage, self._began, self._shown = stage, now, now
             self._first = done  # what was done before does not count for the rate
+            self._ended = False
             if not self._live:
                 return
-        is_last = total is not None and done >= total and (self._live or now - self._began > QUIET)
+        is_end = total is not None and done >= total and (self._live or now - self._began > QUIET)
+        is_last = is_end and not self._ended  # a file's bytes are all read before its last rows are
         if now - self._shown < (0.1 if self._live else QUIET) and not is_last:
             return
-        self._shown = now
+        self._shown, self._ended = now, is_end
         rate = (done - self._first) / (now - self._began) if now > self._began else 0.0
         self._write(f"{stage}: {_describe(done, total, rate)}{', ' + note if note else ''}")
 

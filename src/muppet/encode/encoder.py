@@ -105,11 +105,11 @@ class TextEncoder:
         """The questions as their chains have reformulated them: (D,) each"""
         self.require_reformulation()
         ready = self._graphs.preparer
-        known = {one.id: one for chain in chains for one in chain}
-        prepared = {id_: ready.paragraph(paragraph) for id_, paragraph in known.items()}
+        distinct = {one for chain in chains for one in chain}
+        prepared = {one: ready.paragraph(one) for one in distinct}
         texts = {question: ready.question(question) for question in set(questions)}
         pairs = [
-            (texts[question], [prepared[one.id] for one in chain])
+            (texts[question], [prepared[one] for one in chain])
             for question, chain in zip(questions, chains, strict=True)
         ]
         if self._rereads:

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from muppet.artifact import MANIFEST, Manifest, write_json
+from muppet.artifact import ASIDE, MANIFEST, Manifest, write_json
 from muppet.config import Config, to_table
 from muppet.corpus.store import create_store
 from muppet.corpus.writer import Staging, remove_documents
@@ -18,7 +18,7 @@ from muppet.knowledge.open import FORMAT, KIND, KnowledgeBase
 
 BATCH = 1_000
 """Documents staged, and committed to the staging file, at once."""
-_BEGUN = {"corpus.sqlite", "corpus.sqlite-wal", "corpus.sqlite-shm", f"{MANIFEST}.partial"}
+_BEGUN = {"corpus.sqlite", "corpus.sqlite-wal", "corpus.sqlite-shm", f"{MANIFEST}{ASIDE}"}
 """What stands in a directory that was on its way to become a knowledge base, beside the lock."""
 
 

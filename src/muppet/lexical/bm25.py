@@ -42,7 +42,7 @@ class Bm25:
         Numbers only grow, so what stands at or above the first added one was put there by a
         commit that a crash kept its caller from noting: it is forgotten and added again.
         """
-        with self._telling_of_damage():
+        with self._telling_of_damage(()):  # of a full disk and the like the caller knows more
             self._commit(added, removed)
 
     def _commit(self, added: Sequence[tuple[int, str, str]], removed: Sequence[int]) -> None:
@@ -78,14 +78,16 @@ class Bm25:
         return sorted(hops, key=lambda hop: (-hop.score, hop.paragraph))
 
     @contextmanager
-    def _telling_of_damage(self) -> Iterator[None]:
+    def _telling_of_damage(
+        self, kinds: tuple[type[Exception], ...] = (ValueError, OSError)
+    ) -> Iterator[None]:
         """What tantivy says of files that are not as it wrote them, in a sentence that helps; on
         some it panics, which is no `Exception` in Python."""
         try:
             yield
         except BaseException as error:
             is_panic = type(error).__name__ == "PanicException"
-            if not is_panic and not isinstance(error, ValueError | OSError):
+            if not is_panic and not isinstance(error, kinds):
                 raise
             raise ArtifactError(
                 f"{self._directory} cannot be read as a lexical index ({error}). Delete that "

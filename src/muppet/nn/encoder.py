@@ -103,9 +103,13 @@ class Encoder(nn.Module):
 
     def is_complete(self, reformulated: Tensor) -> Tensor:
         """The stop head's logit, from the question as the chain has reformulated it: (B,)"""
-        scale = SHARPNESS if self.rereads else 1.0  # unit vectors are too short to tell much apart
-        logit: Tensor = self.stop(scale * reformulated)
+        logit: Tensor = self.stop(stop_scale(self.config) * reformulated)
         return logit.squeeze(1)
+
+
+def stop_scale(config: EncoderConfig) -> float:
+    """By what the stop head sees vectors enlarged: unit ones are too short to tell much apart."""
+    return SHARPNESS if config.network == "transformer" else 1.0
 
 
 def concatenate(chain: list[Encoded]) -> Encoded:

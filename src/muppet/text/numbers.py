@@ -24,7 +24,9 @@ COMPARED = 4
 """So many numbers of a kind are compared, from the beginning of each paragraph."""
 
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
-_COUNT = re.compile(r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?")
+_COUNT = re.compile(r"(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,9})?")
+_LARGE = frozenset(("hundred", "thousand", "million", "billion", "trillion", "BC", "BCE"))
+"""Behind these a number is not what its digits say."""
 _MONTH = re.compile(
     "January|February|March|April|May|June|July|August|September|October|November|December"
 )
@@ -61,12 +63,13 @@ def _ordered(same: Sequence[tuple[int, float] | None]) -> Iterator[tuple[int, in
 
 
 def _numbers(text: Prepared) -> Numbers:
-    """A paragraph's first years and its first other numbers, without those of its title. The day
-    of a date is none of them, nor is a number that cannot be one of very many digits."""
+    """A paragraph's first years and its first other numbers of up to fifteen digits, without those
+    of its title. The day of a date is none of them, nor is one before "million" or "BC"."""
     words = text.tokens.words()
     found: Numbers = {kind: [] for kind in MARKS}
     for token, (word, start) in enumerate(zip(words, text.tokens.starts, strict=True)):
-        if start < text.body or not word[0].isdecimal() or not word.isascii():
+        is_scaled = not _LARGE.isdisjoint(words[token + 1 : token + 2])
+        if start < text.body or is_scaled or not (word[0].isdecimal() and word.isascii()):
             continue
         if _YEAR.fullmatch(word):
             found["year"].append((token, float(word)))
@@ -76,7 +79,8 @@ def _numbers(text: Prepared) -> Numbers:
 
 
 def _is_day(words: Sequence[str], token: int) -> bool:
-    return any(map(_MONTH.fullmatch, words[max(token - 1, 0) : token + 2]))
+    could_be = len(words[token]) <= 2 and int(words[token]) <= 31
+    return could_be and any(map(_MONTH.fullmatch, words[max(token - 1, 0) : token + 2]))
 
 
 def _inserted(text: Prepared, behind: Mapping[int, Sequence[int]]) -> Prepared:

@@ -7,7 +7,7 @@ logistic regression over gold chains of every length. The vectors of an index st
 
 import shutil
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,13 @@ from onnx import numpy_helper
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from muppet.artifact import Manifest, checksum_file, new_artifact, read_manifest
+from muppet.artifact import (
+    Manifest,
+    checksum_file,
+    new_artifact,
+    read_manifest,
+    require_replaceable,
+)
 from muppet.config import EncoderConfig, from_table
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
 from muppet.domain import Paragraph, Progress, silent
@@ -27,6 +33,7 @@ from muppet.encode.encoder import TextEncoder
 from muppet.encode.graphs import FORMAT, HOLDS, KIND, REMAKE
 from muppet.encode.inputs import file_of
 from muppet.errors import ConfigError, QuestionError
+from muppet.nn.encoder import stop_scale
 from muppet.nn.relevance import SHARPNESS
 
 HELD_OUT = 5
@@ -76,6 +83,8 @@ def fit_to(
     questions that were held out: file -> paragraphs read -> share right."""
     encoder = TextEncoder(model, threads)
     encoder.require_reformulation()
+    require_replaceable(out, KIND)
+    files = list(dict.fromkeys(files))
     rng = np.random.default_rng(seed)
     prefixes: list[Prefix] = []
     for file in files:
@@ -83,16 +92,17 @@ def fit_to(
         some = rng.permutation(len(questions))[:count]
         prefixes += gold_prefixes(str(file), [questions[place] for place in some], rng)
     vectors = _reformulated(encoder, prefixes, progress)
-    held = np.array([one.number % HELD_OUT == 0 for one in prefixes])
+    held = np.array([one.number % HELD_OUT == 0 for one in prefixes], dtype=bool)
     seen, unseen = np.flatnonzero(~held), np.flatnonzero(held)
     if len({prefixes[place].complete for place in seen.tolist()}) < 2:
         raise QuestionError(
-            "The stop head learns from questions whose evidence is one paragraph and from such "
-            f"with more: {', '.join(map(str, files))} has only one kind, or too few. Name SQuAD's "
-            "and HotpotQA's files, for example."
+            "The stop head learns from chains that are complete and from such that are not, so "
+            "from questions with the texts of several gold paragraphs, and there are none or too "
+            f"few in {', '.join(map(str, files))}. Name HotpotQA's train file too, for example."
         )
     head = fit_stop_head(vectors[seen], [prefixes[place] for place in seen.tolist()])
-    write_stop_head(model, out, head)
+    made_from = {str(file): checksum_file(file) for file in files}
+    write_stop_head(model, out, head, made_from | {"count": str(count), "seed": str(seed)})
     return accuracies(head, vectors[unseen], [prefixes[place] for place in unseen.tolist()])
 
 
@@ -100,9 +110,12 @@ def gold_prefixes(
     source: str, questions: Sequence[BenchmarkQuestion], rng: np.random.Generator
 ) -> list[Prefix]:
     """Every beginning of each question's gold, in some order; and where that has several
-    paragraphs, half the time its first with a distractor behind it, which is not complete."""
+    paragraphs, half the time its first with a distractor behind it, which is not complete. A
+    question that comes without its gold's texts is left out."""
     found = []
     for number, one in enumerate(questions):
+        if not all(paragraph.text for paragraph in one.gold.paragraphs):
+            continue
         gold = [one.gold.paragraphs[place] for place in rng.permutation(len(one.gold.paragraphs))]
         asked = one.question.text
         for hops in range(1, len(gold) + 1):
@@ -150,20 +163,21 @@ def accuracies(
     return dict(table)
 
 
-def write_stop_head(model: Path, out: Path, head: StopHead) -> None:
+def write_stop_head(
+    model: Path, out: Path, head: StopHead, fitted_to: Mapping[str, str] = {}
+) -> None:
     """The exported encoder again, with this stop head, whole or not at all."""
     manifest = read_manifest(model, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
     config = from_table(EncoderConfig, manifest.config["encoder"])
     graph = onnx.load(file_of(model, GRAPH, REMAKE))
-    scale = SHARPNESS if config.network == "transformer" else 1.0  # nn/encoder.is_complete
-    values = {WEIGHT: head.weight[None] / scale, BIAS: np.array([head.bias])}
+    values = {WEIGHT: head.weight[None] / stop_scale(config), BIAS: np.array([head.bias])}
     for place in graph.graph.initializer:
         if place.name in values:
             new = values.pop(place.name).astype(np.float32)
             place.CopyFrom(numpy_helper.from_array(new, place.name))
     if values:
         raise ConfigError(f"{model} has no stop head: it was trained for one hop.")
-    made_from = dict(manifest.made_from) | {"stop head of": checksum_file(model / GRAPH)}
+    made_from = {**manifest.made_from, "stop head of": checksum_file(model / GRAPH), **fitted_to}
     with new_artifact(out, Manifest(KIND, FORMAT, manifest.config, made_from)) as partial:
         for file in model.iterdir():
             if file.is_file():
