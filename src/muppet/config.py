@@ -257,8 +257,8 @@ class ReadConfig:
     answers: int = 5
     merge: str = "sum"
     chain_weight: float = 3.0
-    match_weight: float = 3.0
-    support: float = 0.6
+    match_weight: float = 2.0
+    support: float = 0.5
 
     def __post_init__(self) -> None:
         require_at_least("read.chains", self.chains, 1)

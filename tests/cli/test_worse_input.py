@@ -24,7 +24,7 @@ from command_line import (
 from nasty import HOTPOT
 
 from muppet.cli.info import config
-from muppet.errors import QuestionError
+from muppet.errors import ArtifactError
 from muppet.evaluate.answers import Predictions, write_predictions
 from muppet.knowledge.open import KnowledgeBase
 
@@ -228,5 +228,5 @@ def test_an_export_takes_the_place_of_an_export_alone(
 
 def test_predictions_are_not_written_over_a_directory(tmp_path: Path) -> None:
     for path in (Path(), tmp_path):
-        with pytest.raises(QuestionError, match="Cannot write predictions"):
+        with pytest.raises(ArtifactError, match="is a directory or a device"):
             write_predictions(path, Predictions({}))

@@ -170,7 +170,6 @@ def test_int8_keeps_the_directions(tmp_path: Path) -> None:
     export_model(tmp_path / "int8", model, {}, int8=True)
     exact, rounded = (TextEncoder(tmp_path / name) for name in ("fp32", "int8"))
     assert exact.checksum != rounded.checksum
-    assert not list(tmp_path.glob("int8/*.float"))
     pairs = zip(exact.sentences(PARAGRAPHS[:3]), rounded.sentences(PARAGRAPHS[:3]), strict=True)
     for before, after in pairs:
         assert ((before * after).sum(axis=1) > 0.98).all()

@@ -181,7 +181,6 @@ def test_int8_keeps_most_of_what_is_said(tmp_path: Path) -> None:
     export_reader(tmp_path / "int8", model, {}, int8=True)
     exact, rounded = (ChainReader(tmp_path / name) for name in ("fp32", "int8"))
     assert exact.checksum != rounded.checksum
-    assert not list(tmp_path.glob("int8/*.float"))
     before, after = (
         np.concatenate([one.logits.start for one in reader.read(PAIRS)])
         for reader in (exact, rounded)

@@ -4,27 +4,23 @@ The runtime's encoder: exported graphs, no torch. One path for the command line,
 the evaluation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from muppet.domain import Paragraph
+from muppet.encode.chunked import Chunked
 from muppet.encode.graphs import Graphs
 from muppet.encode.inputs import Array
 from muppet.errors import ConfigError
-from muppet.text.batch import chunks
 from muppet.text.prepare import Prepared
 
-AT_ONCE = 1024
-"""Tokens of texts of similar length that are read together: what a core's cache holds."""
-
 Vectors = NDArray[np.float32]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+Pair = tuple[Prepared, list[Prepared]]
+"""A question and its chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,8 @@ class TextEncoder:
     """One exported model, ready to read."""
 
     def __init__(self, directory: Path, threads: int = 1) -> None:
-        self._graphs = Graphs(directory, threads)
+        self._graphs = Graphs(directory)
+        self._chunked = Chunked(threads)
         self._rereads = self._graphs.config.network == "transformer"
 
     @property
@@ -86,12 +83,12 @@ class TextEncoder:
                 for one, text in zip(vectors, some, strict=True)
             ]
 
-        return in_chunks(texts, _size, run)
+        return self._chunked.run(texts, _size, run)
 
     def ask(self, questions: Sequence[str]) -> Asked:
         """What the questions search with at the first hop."""
         texts = [self._graphs.preparer.question(question) for question in questions]
-        vectors = in_chunks(texts, _size, self._first_vectors)
+        vectors = self._chunked.run(texts, _size, self._first_vectors)
         return self._asked(vectors, hop=0)
 
     def ask_after(self, questions: Sequence[str], chains: Sequence[Sequence[Paragraph]]) -> Asked:
@@ -114,7 +111,7 @@ class TextEncoder:
         ]
         if self._rereads:
             joined = [ready.joined(*pair) for pair in pairs]
-            return in_chunks(joined, _size, self._first_vectors)
+            return self._chunked.run(joined, _size, self._first_vectors)
         return self._compared(pairs)
 
     def require_reformulation(self) -> None:
@@ -134,7 +131,8 @@ class TextEncoder:
             (found,) = self._graphs.text([joined], ["attention"])
             over_question, over_chain = np.split(found[0], [len(text.types)])
         else:
-            _, over_question, over_chain = self._run_reformulate([(text, parts)])
+            pairs = [(text, parts)]
+            _, over_question, over_chain = self._run_reformulate(pairs, self._states_of(pairs))
             over_question, over_chain = over_question[0], over_chain[0]
         words = [part.tokens.words() for part in parts]
         ends = np.cumsum([len(some) for some in words])[:-1]
@@ -152,24 +150,30 @@ class TextEncoder:
         (vectors,) = self._graphs.text(texts, ["vectors"])
         return [one[0] for one in vectors]
 
-    def _compared(self, pairs: Sequence[tuple[Prepared, list[Prepared]]]) -> list[Vectors]:
-        def run(some: Sequence[tuple[Prepared, list[Prepared]]]) -> list[Vectors]:
-            return list(self._run_reformulate(some)[0])
+    def _compared(self, pairs: Sequence[Pair]) -> list[Vectors]:
+        """Every text is read once, before any question is compared with its chain."""
+        states = self._states_of(pairs)
 
-        def size(pair: tuple[Prepared, list[Prepared]]) -> int:
+        def run(some: Sequence[Pair]) -> list[Vectors]:
+            return list(self._run_reformulate(some, states)[0])
+
+        def size(pair: Pair) -> int:
             return sum(len(text.types) for text in (pair[0], *pair[1]))
 
-        return in_chunks(pairs, size, run)
+        return self._chunked.run(pairs, size, run)
 
     def _run_reformulate(
-        self, pairs: Sequence[tuple[Prepared, list[Prepared]]]
+        self, pairs: Sequence[Pair], states: Mapping[int, Vectors]
     ) -> tuple[Array, Array, Array]:
         """-> next questions (B, D), attention over question (B, N) and chain (B, M)"""
-        distinct = {id(text): text for question, chain in pairs for text in (question, *chain)}
-        states = dict(zip(distinct, self._states(list(distinct.values())), strict=True))
         questions = [states[id(question)] for question, _ in pairs]
         chains = [np.concatenate([states[id(text)] for text in chain]) for _, chain in pairs]
         return self._graphs.reformulate(*pad_states(questions), *pad_states(chains))
+
+    def _states_of(self, pairs: Sequence[Pair]) -> dict[int, Vectors]:
+        """The token states of every distinct text, by its id."""
+        distinct = {id(text): text for question, chain in pairs for text in (question, *chain)}
+        return dict(zip(distinct, self._states(list(distinct.values())), strict=True))
 
     def _states(self, texts: Sequence[Prepared]) -> list[Vectors]:
         """Each text's token states: (T, D)"""
@@ -178,25 +182,11 @@ class TextEncoder:
             (states,) = self._graphs.text(some, ["states"])
             return [one[: len(text.types)] for one, text in zip(states, some, strict=True)]
 
-        return in_chunks(texts, _size, run)
+        return self._chunked.run(texts, _size, run)
 
 
 def _size(text: Prepared) -> int:
     return len(text.pieces) or len(text.types)
-
-
-def in_chunks(
-    items: Sequence[Item],
-    size: Callable[[Item], int],
-    run: Callable[[Sequence[Item]], Sequence[Result]],
-) -> list[Result]:
-    """Run on chunks of similar size, longest first; the results in the items' own order."""
-    order = sorted(range(len(items)), key=lambda place: -size(items[place]))
-    found: dict[int, Result] = {}
-    for part in chunks([size(items[place]) for place in order], AT_ONCE):
-        some = order[part]
-        found.update(zip(some, run([items[place] for place in some]), strict=True))
-    return [found[place] for place in range(len(items))]
 
 
 def _without_gaps(vectors: Vectors, text: Prepared) -> Vectors:

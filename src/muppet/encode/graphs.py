@@ -21,17 +21,17 @@ HOLDS = {"encoder": dict, "int8": bool, "positions": int}
 class Graphs:
     """The graphs of one model: batches in, arrays out. Runs may be asked for from many threads."""
 
-    def __init__(self, directory: Path, threads: int = 1) -> None:
+    def __init__(self, directory: Path) -> None:
         manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
         self.config = from_table(EncoderConfig, manifest.config["encoder"])
         self.is_int8 = bool(manifest.config["int8"])
         self.checksum = checksum_file(file_of(directory, "text.onnx", REMAKE))
         self._inputs = Inputs(directory, self.config, manifest.config["positions"], REMAKE)
         self.preparer = self._inputs.preparer
-        self._text = self._session(directory, "text.onnx", threads)
-        self._relevance = self._session(directory, "relevance.onnx", 1)
+        self._text = self._session(directory, "text.onnx")
+        self._relevance = self._session(directory, "relevance.onnx")
         self._reformulate = (
-            self._session(directory, "reformulate.onnx", threads)
+            self._session(directory, "reformulate.onnx")
             if self.config.hops > 1 and self.config.network == "recurrent"
             else None
         )
@@ -66,5 +66,5 @@ class Graphs:
         return asked, over_question, over_chain
 
     @staticmethod
-    def _session(directory: Path, name: str, threads: int) -> onnxruntime.InferenceSession:
-        return open_session(file_of(directory, name, REMAKE), threads, REMAKE)
+    def _session(directory: Path, name: str) -> onnxruntime.InferenceSession:
+        return open_session(file_of(directory, name, REMAKE), REMAKE)

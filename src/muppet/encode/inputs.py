@@ -116,12 +116,11 @@ def file_of(directory: Path, name: str, remake: str) -> Path:
     return directory / name
 
 
-def open_session(path: Path, threads: int, remake: str) -> onnxruntime.InferenceSession:
+def open_session(path: Path, remake: str) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1  # `chunked` has several runs at once instead
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except Exception as error:

@@ -6,15 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from muppet.artifact import flush_directory
-
-PARTIAL = ".partial"
+from muppet.artifact import ASIDE, flush_directory
 
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[BinaryIO]:
     """A stream whose content becomes `path` when the block ends well, else it is removed."""
-    partial = path.with_name(path.name + PARTIAL)
+    partial = path.with_name(path.name + ASIDE)
     try:
         with partial.open("wb") as stream:
             yield stream

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from muppet.artifact import MANIFEST, Manifest, flush_directory, read_manifest, write_json
+from muppet.artifact import ASIDE, MANIFEST, Manifest, flush_directory, read_manifest, write_json
 from muppet.errors import ArtifactError, ConfigError
-from muppet.index.disk import PARTIAL, written_aside
+from muppet.index.disk import written_aside
 from muppet.index.quantise import DTYPES, SCALE
 
 KIND = "sentence vectors"
@@ -33,7 +33,8 @@ REMAKE = "muppet encode KB --again"
 PENDING = "pending"
 GRANULARITIES = ("sentence", "paragraph")
 _OURS = re.compile(
-    rf"(manifest\.json|(rows|scales|table)-\d+\.bin|whole-\d+-\d+\.faiss)({re.escape(PARTIAL)})?"
+    r"(manifest\.json|(rows|scales|table)-\d+\.bin|whole-\d+-\d+\.faiss)"
+    rf"({re.escape(ASIDE)}|\.partial)?"  # the latter is what version 0.5 called it
 )
 
 

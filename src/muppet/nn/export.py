@@ -8,7 +8,6 @@ A question is the one sentence of its text, and a question read with its chain t
 one graph reads everything. Word vectors are given to it in place of their rows: it carries none.
 """
 
-import logging
 import math
 import shutil
 import warnings
@@ -24,6 +23,7 @@ from torch import Tensor, nn
 
 from muppet.artifact import Manifest, new_artifact
 from muppet.config import TextConfig, to_table
+from muppet.corpus.demo import demo_paragraphs
 from muppet.domain import Paragraph
 from muppet.encode.graphs import FORMAT, KIND
 from muppet.encode.inputs import TEXT_INPUTS, text_inputs
@@ -32,14 +32,20 @@ from muppet.nn.arrays import TensorBatch, tensors
 from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.encoder import Encoded, Encoder
 from muppet.nn.model import Model
+from muppet.nn.quantise import Fields, quantise
 from muppet.nn.transformer import Transformer, transformer_directory
-from muppet.text.batch import make_batch
+from muppet.text.batch import chunks, make_batch
+from muppet.text.prepare import Preparer
 from muppet.text.vectors import WordVectors
 from muppet.text.vocab import Alphabet
 
 OPSET = 18
+TRANSFORMER = "transformer.json"
+"""How an exported network's transformer is built, for those who train it further."""
 LARGE = 1024
 """Weights of fewer numbers are not worth making smaller."""
+EXAMPLES = 1024
+"""Words that are read together to see what a graph computes."""
 EXAMPLE = (
     Paragraph("1", "A title", ("One sentence of some words.", " Another one.")),
     Paragraph("2", "Another title", ("Fewer words.",)),
@@ -68,7 +74,11 @@ def export_model(
         _save_relevance(partial / "relevance.onnx", model.encoder)
         if model.config.hops > 1 and not model.encoder.rereads:
             _save_reformulation(partial / "reformulate.onnx", model.encoder)
-        shrink(partial / "text.onnx", int8=int8, half=half)
+        if int8:
+            own = model.encoder.embedding, model.config, model.preparer
+            quantise(partial / "text.onnx", text_examples(*own))
+        if int8 or half:
+            halve(partial / "text.onnx")
 
 
 def require_exportable(config: TextConfig) -> None:
@@ -86,37 +96,7 @@ def write_words(
     if config.contextual.kind == "transformer":
         source = transformer_directory(config.contextual.path)
         shutil.copyfile(source / "tokenizer.json", directory / "tokenizer.json")
-
-
-def shrink(path: Path, *, int8: bool, half: bool) -> None:
-    """Make a graph's file smaller, if that is wished. int8 is smallest and fastest, and costs some
-    quality; float16 weights cost none."""
-    if int8:
-        quantise(path)
-    elif half:
-        halve(path)
-
-
-def quantise(path: Path) -> None:
-    """Weights of matrix products and embeddings as int8, in place.
-
-    Seven bits of them: processors without VNNI would overflow on eight.
-    """
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    aside = path.with_suffix(".float")
-    path.rename(aside)
-    logging.disable(logging.WARNING)  # it recommends a step that changes nothing here
-    quantize_dynamic(
-        aside,
-        path,
-        weight_type=QuantType.QInt8,
-        per_channel=True,
-        reduce_range=True,
-        op_types_to_quantize=["MatMul", "Gemm", "Gather"],
-    )
-    logging.disable(logging.NOTSET)
-    aside.unlink()
+        shutil.copyfile(source / "config.json", directory / TRANSFORMER)
 
 
 def halve(path: Path) -> None:
@@ -135,6 +115,17 @@ def halve(path: Path) -> None:
     del graph.node[:]
     graph.node.extend(nodes)
     onnx.save(model, path)
+
+
+def text_examples(embedding: TokenEmbedding, config: TextConfig, ready: Preparer) -> list[Fields]:
+    """What a graph is given that reads single texts: the demo corpus."""
+    texts = [ready.paragraph(one) for one in demo_paragraphs()]
+    found: list[Fields] = []
+    for some in chunks([len(text.types) for text in texts], EXAMPLES):
+        batch = tensors(make_batch(texts[some], ready.lexicon))
+        with given_vectors(embedding, batch, text_inputs(config)) as inputs, torch.no_grad():
+            found.append({name: field.numpy() for name, field in inputs.items()})
+    return found
 
 
 class _Text(nn.Module):

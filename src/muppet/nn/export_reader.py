@@ -4,7 +4,7 @@ text  a question or paragraph → its token states (the recurrent network alone)
 read  states of question and chain, or the two in one text → the logits of the chain
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from muppet.artifact import Manifest, new_artifact
 from muppet.config import to_table
+from muppet.corpus.demo import demo_paragraphs
+from muppet.domain import Paragraph
 from muppet.encode.inputs import text_inputs
 from muppet.nn.arrays import tensors
 from muppet.nn.encoder import Encoded
@@ -19,11 +21,13 @@ from muppet.nn.export import (
     EXAMPLE,
     batch_of,
     given_vectors,
+    halve,
     require_exportable,
     save_graph,
-    shrink,
+    text_examples,
     write_words,
 )
+from muppet.nn.quantise import Fields, quantise
 from muppet.nn.reader import ChainBatch, Logits, Reader, chain_batch
 from muppet.nn.reader_model import ReaderModel
 from muppet.read.reader import FORMAT, KIND, LOGITS
@@ -56,8 +60,20 @@ def export_reader(
         else:
             _save_text(partial / "text.onnx", model)
             _save_compare(partial / "read.onnx", model)
-        for graph in partial.glob("*.onnx"):
-            shrink(graph, int8=int8, half=half)
+        if int8:
+            _quantise(partial, model)
+        if int8 or half:
+            for graph in partial.glob("*.onnx"):
+                halve(graph)
+
+
+def _quantise(directory: Path, model: ReaderModel) -> None:
+    """What reads texts; the recurrent network's comparison stays as it is."""
+    if model.reader.joins:
+        quantise(directory / "read.onnx", _joined_examples(model))
+    else:
+        own = model.reader.embedding, model.config, model.preparer
+        quantise(directory / "text.onnx", text_examples(*own))
 
 
 class _Text(nn.Module):
@@ -107,15 +123,34 @@ def _save_text(path: Path, model: ReaderModel) -> None:
 
 
 def _save_joined(path: Path, model: ReaderModel) -> None:
-    names, ready = text_inputs(model.config), model.preparer
-    question, texts = ready.question(_QUESTION), [ready.paragraph(one) for one in EXAMPLE]
-    readings = [reading_joined(ready, question, texts), reading_joined(ready, question, texts[:1])]
-    batch = tensors(
-        make_batch([one.joined for one in readings if one.joined is not None], ready.lexicon)
-    )
-    inputs: dict[str, Tensor] = {name: getattr(batch, name) for name in names}
-    inputs["titles"] = _layout(readings).titles
-    save_graph(path, _Joined(model.reader, names), inputs, list(LOGITS))
+    inputs = _joined(model, [(_QUESTION, EXAMPLE), (_QUESTION, EXAMPLE[:1])])
+    save_graph(path, _Joined(model.reader, text_inputs(model.config)), inputs, list(LOGITS))
+
+
+def _joined_examples(model: ReaderModel) -> list[Fields]:
+    """Pairs of the demo corpus's paragraphs, each with a question about them."""
+    some = demo_paragraphs()
+    asked = [
+        (f"What do {one.title} and {other.title} have in common?", (one, other))
+        for one, other in zip(some[::2], some[1::2], strict=False)
+    ]
+    inputs = [_joined(model, asked[first : first + 4]) for first in range(0, len(asked), 4)]
+    return [{name: field.numpy() for name, field in one.items()} for one in inputs]
+
+
+def _joined(
+    model: ReaderModel, asked: Sequence[tuple[str, Sequence[Paragraph]]]
+) -> dict[str, Tensor]:
+    """What the graph is given for these questions and chains."""
+    ready = model.preparer
+    readings = [
+        reading_joined(ready, ready.question(question), [ready.paragraph(one) for one in chain])
+        for question, chain in asked
+    ]
+    texts = [one.joined for one in readings if one.joined is not None]
+    batch = tensors(make_batch(texts, ready.lexicon))
+    inputs: dict[str, Tensor] = {name: getattr(batch, name) for name in text_inputs(model.config)}
+    return inputs | {"titles": _layout(readings).titles}
 
 
 def _save_compare(path: Path, model: ReaderModel) -> None:

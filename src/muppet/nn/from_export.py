@@ -2,11 +2,14 @@
 
 A graph keeps most weights under torch's names. The matrix of a linear layer has lost its name, but
 what is added to its product is the layer's bias, which has not. Weights that were made int8 or
-float16 come back as what that has left of them; the layers of a transformer that were never tuned
-come from the pretrained files again. Only transformer networks can be read back.
+float16 come back as what that has left of them. Nothing else is needed: the transformer, tuned or
+not, is in the graph, and how it is built stands beside it. Only transformer networks can be read
+back.
 """
 
+import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +19,35 @@ import torch
 from numpy.typing import NDArray
 from onnx import GraphProto, NodeProto, numpy_helper
 from torch import Tensor, nn
+from transformers import BertConfig, BertModel
 
 from muppet.artifact import checksum_file, kind_of, read_manifest
-from muppet.config import EncoderConfig, ReaderConfig, TextConfig, from_table
+from muppet.config import ContextualConfig, EncoderConfig, ReaderConfig, TextConfig, from_table
 from muppet.encode import graphs
 from muppet.encode.inputs import file_of
 from muppet.errors import ArtifactError, ConfigError
+from muppet.nn import quantise
+from muppet.nn.export import TRANSFORMER
 from muppet.nn.model import Model, load_weights, new_model, save_model, trained_weights
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.read import reader
 
 Weights = dict[str, NDArray[np.float32]]
 
-PRODUCTS = ("MatMul", "MatMulInteger")
-BETWEEN = ("Cast", "Mul")
-"""What stands between an int8 product and its bias: the way back to its scale."""
+PRODUCTS = ("MatMul", quantise.PRODUCT)
 MIX = "embedding.contextual.mix"
+SOURCE = "embedding.contextual.source.model."
 
 
 def write_trainable(exported: Path, directory: Path) -> None:
-    """A model's directory, for a run to start from, made of an exported encoder or reader."""
+    """A model's directory, for a run to start from, made of an exported encoder or reader; its
+    transformer gets a directory of its own beside it."""
+    place = directory.with_name(f"{directory.name}-transformer")
     if kind_of(exported) == reader.KIND:
-        found = recover_reader(exported)
+        found = recover_reader(exported, place)
         save_reader(directory, found, trained_weights(found.reader), graph_checksum(exported))
     else:
-        model = recover_encoder(exported)
+        model = recover_encoder(exported, place)
         save_model(directory, model, trained_weights(model.encoder), graph_checksum(exported))
 
 
@@ -50,28 +57,49 @@ def graph_checksum(exported: Path) -> dict[str, str]:
     return {"graph": checksum_file(exported / ("read.onnx" if is_reader else "text.onnx"))}
 
 
-def recover_reader(exported: Path) -> ReaderModel:
-    """The reader that was exported, ready to be trained further."""
+def recover_reader(exported: Path, place: Path) -> ReaderModel:
+    """The reader that was exported, ready to be trained further; its transformer goes to `place`,
+    in the files that a pretrained one has."""
     manifest = read_manifest(exported, reader.KIND, reader.FORMAT, remake=reader.REMAKE)
     config = from_table(ReaderConfig, manifest.config["reader"])
     _require_transformer(exported, config)
-    model = new_reader(config, [], None)
     weights = graph_weights(file_of(exported, "read.onnx", reader.REMAKE), "reader.")
+    contextual = _with_own_transformer(exported, config.contextual, weights, place)
+    model = new_reader(replace(config, contextual=contextual), [], None)
     _fill(model.reader, weights, exported)
     return model
 
 
-def recover_encoder(exported: Path) -> Model:
-    """The encoder that was exported, ready to be trained further."""
+def recover_encoder(exported: Path, place: Path) -> Model:
+    """The encoder that was exported, likewise."""
     manifest = read_manifest(exported, graphs.KIND, graphs.FORMAT, remake=graphs.REMAKE)
     config = from_table(EncoderConfig, manifest.config["encoder"])
     _require_transformer(exported, config)
-    model = new_model(config, [], None)
     text = graph_weights(file_of(exported, "text.onnx", graphs.REMAKE), "encoder.")
     scores = graph_weights(file_of(exported, "relevance.onnx", graphs.REMAKE), "")
     stop = {name.removeprefix("encoder."): value for name, value in scores.items()}
+    contextual = _with_own_transformer(exported, config.contextual, text, place)
+    model = new_model(replace(config, contextual=contextual), [], None)
     _fill(model.encoder, text | stop | _relevance(scores), exported)
     return model
+
+
+def _with_own_transformer(
+    exported: Path, config: ContextualConfig, weights: Weights, place: Path
+) -> ContextualConfig:
+    """Write the transformer that a graph holds, and say where it is."""
+    described = file_of(exported, TRANSFORMER, graphs.REMAKE)
+    model = BertModel(BertConfig.from_json_file(described), add_pooling_layer=False)  # type: ignore[no-untyped-call]
+    own = {name: weights.get(f"{SOURCE}{name}") for name in model.state_dict()}
+    lost = sorted(name for name, value in own.items() if value is None)
+    if lost:
+        raise _does_not_say(exported, lost[0])
+    model.load_state_dict(
+        {name: _tensor(value) for name, value in own.items() if value is not None}
+    )
+    model.save_pretrained(place)
+    shutil.copyfile(file_of(exported, "tokenizer.json", graphs.REMAKE), place / "tokenizer.json")
+    return replace(config, path=str(place))
 
 
 def graph_weights(path: Path, prefix: str) -> Weights:
@@ -80,11 +108,10 @@ def graph_weights(path: Path, prefix: str) -> Weights:
     graph = _load(path)
     arrays = _arrays(graph)
     adders = {name: node for node in graph.node if node.op_type == "Add" for name in node.input}
-    between = {name: node for node in graph.node if node.op_type in BETWEEN for name in node.input}
     found = dict(arrays)
     for node in graph.node:
-        if node.op_type in PRODUCTS and (matrix := _matrix(arrays, node.input[1])) is not None:
-            bias = _bias_of(node, arrays, adders, between)
+        if node.op_type in PRODUCTS and (matrix := _matrix(arrays, node)) is not None:
+            bias = _bias_of(node, arrays, adders)
             found[bias.removesuffix("bias") + "weight"] = matrix.T
         elif node.op_type == "Einsum" and node.input[1] in arrays:
             logits = np.log(arrays[node.input[1]])
@@ -111,31 +138,29 @@ def _arrays(graph: GraphProto) -> dict[str, NDArray[Any]]:
         if given is not None:
             is_half = given.dtype == np.float16
             arrays[node.output[0]] = given.astype(np.float32) if is_half else given
+    tables = [name for name, one in arrays.items() if one.dtype == np.int8]
+    for name in (one.removesuffix(quantise.INT8) for one in tables):
+        arrays[name] = arrays[name + quantise.INT8] * arrays[name + quantise.SCALE]
     return arrays
 
 
-def _matrix(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float32] | None:
+def _matrix(arrays: Mapping[str, NDArray[Any]], node: NodeProto) -> NDArray[np.float32] | None:
     """The matrix of a product, (in, out), with int8 scaled back; None where it is no weight."""
-    given: NDArray[np.float32] | None = arrays.get(name)
-    if given is None or given.dtype == np.float32:
+    given: NDArray[np.float32] | None = arrays.get(node.input[1])
+    if given is None or node.op_type != quantise.PRODUCT:
         return given
-    bare = name.removesuffix("_quantized")
-    zero, scale = arrays[f"{bare}_zero_point"], arrays[f"{bare}_scale"]
-    scaled: NDArray[np.float32] = (given.astype(np.float32) - zero.astype(np.float32)) * scale
-    return scaled
+    states, numbers, _, scale, *_ = node.input
+    factor = arrays[states.removesuffix(quantise.INT8) + quantise.FACTOR]
+    matrix: NDArray[np.float32] = quantise.restored(arrays[numbers], arrays[scale])
+    return np.asarray(matrix * factor[:, None], dtype=np.float32)
 
 
 def _bias_of(
-    product: NodeProto,
-    arrays: Mapping[str, NDArray[Any]],
-    adders: Mapping[str, NodeProto],
-    between: Mapping[str, NodeProto],
+    product: NodeProto, arrays: Mapping[str, NDArray[Any]], adders: Mapping[str, NodeProto]
 ) -> str:
     """The name of what is added to a product."""
-    out = product.output[0]
-    while out not in adders and out in between:
-        out = between[out].output[0]
-    named = [name for name in adders[out].input if name in arrays] if out in adders else []
+    adder = adders.get(product.output[0])
+    named = [name for name in adder.input if name in arrays] if adder else []
     return named[0] if named else ""
 
 
@@ -154,12 +179,16 @@ def _fill(network: nn.Module, weights: Weights, exported: Path) -> None:
     wanted = trained_weights(network)
     lost = sorted(wanted.keys() - weights.keys())
     if lost:
-        raise ArtifactError(
-            f"{exported} does not say what its {lost[0]} is, so it cannot be trained further. "
-            f"Export it again with this version of muppet: `{graphs.REMAKE}`."
-        )
+        raise _does_not_say(exported, lost[0])
     load_weights(network, {name: _tensor(weights[name]) for name in wanted})
     network.eval()
+
+
+def _does_not_say(exported: Path, name: str) -> ArtifactError:
+    return ArtifactError(
+        f"{exported} does not say what its {name} is, so it cannot be trained further. "
+        f"Export it again with this version of muppet: `{graphs.REMAKE}`."
+    )
 
 
 def _tensor(array: NDArray[np.float32]) -> Tensor:

@@ -64,32 +64,37 @@ class Transformer(nn.Module):
 
     def layers(self, batch: TensorBatch) -> Tensor:
         """(B, P) pieces -> (B, T, L, size), the last L layers"""
-        out = self.model(
-            input_ids=batch.pieces,
-            attention_mask=batch.piece_mask.long(),
-            output_hidden_states=True,
-        )
-        return self._of_tokens(out.hidden_states, batch)
+        is_traced = torch._C._get_tracing_state() is not None
+        hidden, _ = self._read(batch, fused=not is_traced)  # exported, it costs more than plain
+        return self._of_tokens(hidden, batch)
 
     def layers_and_attention(self, batch: TensorBatch) -> tuple[Tensor, Tensor]:
         """The layers, and how the last one's attention goes from the words of the first sentence
         to each token: -> (B, T, L, size), (B, T)"""
-        before = self.model.config._attn_implementation
-        self.model.set_attn_implementation("eager")  # the fused one does not tell
-        out = self.model(
-            input_ids=batch.pieces,
-            attention_mask=batch.piece_mask.long(),
-            output_hidden_states=True,
-            output_attentions=True,
-        )
-        self.model.set_attn_implementation(before)
+        hidden, attentions = self._read(batch, fused=False)  # the fused one does not tell
         token = torch.arange(batch.words.shape[1])[None, :, None]
         within = (batch.piece_tokens[:, None, :] == token).float()  # (B, T, P)
         first = (batch.segments == 0).float()[:, None, :] @ within  # (B, 1, P)
         weights = first / first.sum(dim=2, keepdim=True).clamp(min=1)
-        of_pieces = weights @ out.attentions[-1].mean(dim=1)  # (B, 1, P)
+        of_pieces = weights @ attentions[-1].mean(dim=1)  # (B, 1, P)
         attention = (within @ of_pieces.transpose(1, 2)).squeeze(2)
-        return self._of_tokens(out.hidden_states, batch), attention
+        return self._of_tokens(hidden, batch), attention
+
+    def _read(
+        self, batch: TensorBatch, *, fused: bool
+    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        """Every layer's states (B, P, size) and, unless fused, its attention (B, heads, P, P)."""
+        before = self.model.config._attn_implementation
+        if not fused:
+            self.model.set_attn_implementation("eager")
+        out = self.model(
+            input_ids=batch.pieces,
+            attention_mask=batch.piece_mask.long(),
+            output_hidden_states=True,
+            output_attentions=not fused,
+        )
+        self.model.set_attn_implementation(before)
+        return out.hidden_states, out.attentions
 
     def _of_tokens(self, hidden: tuple[Tensor, ...], batch: TensorBatch) -> Tensor:
         stacked = torch.cat(hidden[-self.depth :], dim=2)  # (B, P, L size)

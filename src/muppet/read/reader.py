@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from muppet.artifact import checksum_file, read_manifest, write_json
 from muppet.config import ReadConfig, ReaderConfig, from_table
 from muppet.domain import Answer, Paragraph
-from muppet.encode.encoder import in_chunks, pad_states
+from muppet.encode.chunked import Chunked
+from muppet.encode.encoder import pad_states
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
 from muppet.errors import ArtifactError, ConfigError
 from muppet.read.answers import ChainLogits, ChainRead, choose_answers, without_padding
@@ -49,12 +50,13 @@ class ChainReader:
         self._inputs = Inputs(directory, self.config, manifest.config["positions"], REMAKE)
         read = file_of(directory, "read.onnx", REMAKE)
         self.checksum = checksum_file(read)
-        self._read = open_session(read, threads, REMAKE)
+        self._read = open_session(read, REMAKE)
+        self._chunked = Chunked(threads)
         self._wanted = {given.name for given in self._read.get_inputs()}
         self._inputs.require_all_of(self._wanted, read, REMAKE)
         if not self.joins:
             text = file_of(directory, "text.onnx", REMAKE)
-            self._text = open_session(text, threads, REMAKE)
+            self._text = open_session(text, REMAKE)
             self._text_wanted = {given.name for given in self._text.get_inputs()}
             self._inputs.require_all_of(self._text_wanted, text, REMAKE)
 
@@ -84,7 +86,7 @@ class ChainReader:
         """What the reader says of each chain, read by itself for its question."""
         readings = self._readings(pairs)
         run = self._run_joined if self.joins else self._run_apart(readings)
-        found = in_chunks(readings, lambda reading: reading.size, run)
+        found = self._chunked.run(readings, lambda reading: reading.size, run)
         return [
             ChainRead(tuple(chain), reading, logits)
             for (_, chain), reading, logits in zip(pairs, readings, found, strict=True)
@@ -137,7 +139,7 @@ class ChainReader:
             (states,) = self._text.run(["states"], fields)
             return [one[: len(text.types)] for one, text in zip(states, some, strict=True)]
 
-        return in_chunks(texts, lambda text: len(text.pieces) or len(text.types), run)
+        return self._chunked.run(texts, lambda text: len(text.pieces) or len(text.types), run)
 
     def _logits(self, readings: Sequence[Reading], fields: dict[str, Array]) -> list[ChainLogits]:
         wanted = {name: field for name, field in fields.items() if name in self._wanted}

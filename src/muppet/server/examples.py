@@ -1,9 +1,9 @@
 """Questions to begin with: what the page offers under its ask box."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
+from muppet.corpus.demo import DEMO
 from muppet.knowledge.open import KnowledgeBase
 
 FILE = "examples.txt"
@@ -16,8 +16,7 @@ def examples_of(knowledge: KnowledgeBase) -> list[str]:
     if own.is_file():
         lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
         return [line.strip() for line in lines if line.strip()][:MOST]
-    demo = Path(str(files("muppet") / "demo"))
-    if not any(Path(source).parent == demo for source, _ in knowledge.store.sources()):
+    if not any(Path(source).parent == DEMO for source, _ in knowledge.store.sources()):
         return []
-    questions = json.loads((demo / "questions.json").read_text(encoding="utf-8"))
+    questions = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))
     return [item["question"] for item in questions[:MOST]]

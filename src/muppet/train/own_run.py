@@ -40,7 +40,8 @@ def _train_reader_further(
     exported: Path, settings: OwnRun, run_in: Path, out: Path, progress: Progress
 ) -> list[str]:
     manifest = read_manifest(exported, reader.KIND, reader.FORMAT, remake=reader.REMAKE)
-    int8, config = manifest.config["int8"], from_table(ReaderConfig, manifest.config["reader"])
+    int8 = manifest.config["int8"]
+    config = from_table(ReaderConfig, _manifest(settings.start).config)
     recipe = own_reader_recipe(config, settings)
     run = ReaderRun(recipe, run_in)
     begin_run(run_in, recipe)
@@ -57,7 +58,8 @@ def _train_encoder_further(
     exported: Path, settings: OwnRun, run_in: Path, out: Path, progress: Progress
 ) -> list[str]:
     manifest = read_manifest(exported, graphs.KIND, graphs.FORMAT, remake=graphs.REMAKE)
-    int8, config = manifest.config["int8"], from_table(EncoderConfig, manifest.config["encoder"])
+    int8 = manifest.config["int8"]
+    config = from_table(EncoderConfig, _manifest(settings.start).config)
     recipe = own_encoder_recipe(config, settings)
     run = EncoderRun(recipe, run_in)
     begin_run(run_in, recipe)
