@@ -247,6 +247,8 @@ def test_our_own_encoder_and_reader_can_be_trained_further(tmp_path: Path) -> No
     found = recover_reader(shipped_reader(), tmp_path / "reader")
     reader = ChainReader(shipped_reader())
     assert_reads_alike(found, reader, ROUNDED, tuple(demo_paragraphs()[:2]))
-    export_reader(tmp_path / "again", found, {}, int8=True)
-    graphs = tmp_path / "again" / "read.onnx", shipped_reader() / "read.onnx"
-    assert_same_weights(*graphs, "reader.")
+    export_reader(tmp_path / "again", found, {}, half=True)
+    again = graph_weights(tmp_path / "again" / "read.onnx", "reader.")
+    own = graph_weights(shipped_reader() / "read.onnx", "reader.")
+    for name in trained_weights(found.reader):
+        assert_close(again[name], own[name], HALF)
