@@ -1,7 +1,7 @@
 """Many texts through a graph: in chunks of similar size, some of them at the same time.
 
-A graph runs on one thread, and several runs go on beside each other: on two cores that is a fifth
-more than one run on two threads, which wait for each other at every layer.
+A graph runs on one thread, and several runs go on beside each other: two threads in one run would
+wait for each other at every layer.
 """
 
 from collections.abc import Callable, Sequence
