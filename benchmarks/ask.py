@@ -19,73 +19,46 @@ import time
 from pathlib import Path
 from typing import Any
 
+from replay import Recorded, Stopwatch
+
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ROOT.parent / "shared" / "data" / "hotpotqa" / "dev.json.xz"
 BATCH = 16
+THREADS = 2
 
 Facts = dict[str, Any]
 
 
-class Watched:
-    """A network that remembers what it ran, and for how long."""
-
-    def __init__(self, session: Any) -> None:  # noqa: ANN401
-        self.session = session
-        self.runs: list[tuple[Any, Any]] = []
-        self.seconds = 0.0
-
-    def run(self, names: Any, fields: Any) -> Any:  # noqa: ANN401
-        began = time.perf_counter()
-        found = self.session.run(names, fields)
-        self.seconds += time.perf_counter() - began
-        self.runs.append((names, fields))
-        return found
-
-    def again(self) -> float:
-        """Seconds that all runs take by themselves."""
-        began = time.perf_counter()
-        for names, fields in self.runs:
-            self.session.run(names, fields)
-        return time.perf_counter() - began
-
-
-def measure(kb: Path, file: Path, count: int, reader: Path | None) -> Facts:
+def measure(kb: Path, file: Path, count: int, reader_directory: Path | None) -> Facts:
     """Everything, in a process that has done nothing else."""
     began = time.perf_counter()
     from muppet.corpus.benchmarks import read_questions
     from muppet.pipeline import open_muppet
 
-    muppet = open_muppet(kb, reader=reader)
+    muppet = open_muppet(kb, reader=reader_directory, threads=THREADS)
     loaded = time.perf_counter() - began
     questions = [one.question.text for one in read_questions(file)[:count]]
     muppet.ask(questions[0])  # the first question maps the files
-    graphs = muppet.retriever.encoder._graphs
-    text, relevance, read = (
-        Watched(session) for session in (graphs._text, graphs._relevance, muppet.reader._read)
-    )
-    graphs._text, graphs._relevance = text, relevance  # type: ignore[assignment]
-    muppet.reader._read = read  # type: ignore[assignment]
-    words = Watched(None)
-    narrow = muppet.knowledge.narrow_many
-
-    def timed(*given: Any, **named: Any) -> Any:  # noqa: ANN401
-        since = time.perf_counter()
-        found = narrow(*given, **named)
-        words.seconds += time.perf_counter() - since
-        return found
-
-    muppet.knowledge.narrow_many = timed  # type: ignore[method-assign]
+    encoder, reader = muppet.retriever.encoder, muppet.reader
+    graphs = encoder._graphs
+    text, relevance, read = map(Recorded, (graphs._text, graphs._relevance, reader._read))
+    graphs._text, graphs._relevance, reader._read = text, relevance, read  # type: ignore[assignment]
+    stages = {
+        "narrow": Stopwatch(muppet.knowledge.narrow_many),
+        "encode": Stopwatch(encoder._chunked.run),
+        "read": Stopwatch(reader._chunked.run),
+    }
+    muppet.knowledge.narrow_many = stages["narrow"]  # type: ignore[method-assign]
+    encoder._chunked.run = stages["encode"]  # type: ignore[method-assign]
+    reader._chunked.run = stages["read"]  # type: ignore[method-assign]
     seconds = []
     for question in questions:
         since = time.perf_counter()
         muppet.ask(question)
         seconds.append(time.perf_counter() - since)
     whole = sum(seconds)
-    watched = {"encode": text, "score": relevance, "read": read}
-    shares = {"narrow": words.seconds / whole} | {
-        name: one.seconds / whole for name, one in watched.items()
-    }
-    bare = sum(one.again() for one in watched.values())
+    shares = {name: stage.seconds / whole for name, stage in stages.items()}
+    bare = relevance.again(1) + sum(one.again(THREADS) for one in (text, read))
     since = time.perf_counter()
     for first in range(0, len(questions), BATCH):
         muppet.ask_many(questions[first : first + BATCH])

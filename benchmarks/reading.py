@@ -16,29 +16,16 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from muppet.config import ReadConfig
 from muppet.corpus.sources import Sources
 from muppet.domain import Document, Paragraph
 from muppet.pipeline import shipped_reader
 from muppet.read.reader import ChainReader
+from replay import Recorded
 
 DEMO = Path(__file__).resolve().parent.parent / "src" / "muppet" / "demo"
 CHAINS, OWN = 45, 10
-
-
-class Recorded:
-    """A session that remembers what it was asked to run."""
-
-    def __init__(self, session: Any) -> None:  # noqa: ANN401
-        self.session = session
-        self.runs: list[tuple[list[str], dict[str, Any]]] = []
-
-    def run(self, names: list[str], fields: dict[str, Any]) -> list[Any]:
-        self.runs.append((names, fields))
-        found: list[Any] = self.session.run(names, fields)
-        return found
 
 
 def main() -> None:
@@ -62,7 +49,7 @@ def main() -> None:
         own = [paragraphs[(OWN * place + step) % len(paragraphs)] for step in range(OWN)]
         chains = list(combinations(own, 2))
         assert len(chains) == CHAINS
-        whole, bare = compare(reader, question["question"], chains, asked.rounds)
+        whole, bare = compare(reader, question["question"], chains, asked.rounds, asked.threads)
         ratios.append(whole / bare)
         whole_times.append(whole)
     facts = {
@@ -82,16 +69,19 @@ def main() -> None:
 
 
 def compare(
-    reader: ChainReader, question: str, chains: Sequence[Sequence[Paragraph]], rounds: int
+    reader: ChainReader,
+    question: str,
+    chains: Sequence[Sequence[Paragraph]],
+    rounds: int,
+    threads: int,
 ) -> tuple[float, float]:
-    """Seconds to answer from these chains, and seconds of the graph alone."""
+    """Seconds to answer from these chains, and seconds of the graph alone on as many threads."""
     session, recorded = reader._read, Recorded(reader._read)
-    reader._read = recorded
+    reader._read = recorded  # type: ignore[assignment]
     reader.answers(question, chains, ReadConfig())
     reader._read = session
     whole = fastest(lambda: reader.answers(question, chains, ReadConfig()), rounds)
-    bare = fastest(lambda: [session.run(*run) for run in recorded.runs], rounds)
-    return whole, bare
+    return whole, min(recorded.again(threads) for _ in range(rounds))
 
 
 def fastest(work: Callable[[], object], rounds: int) -> float:

@@ -4,7 +4,7 @@
     python benchmarks/serve.py --kb KB --seconds 10        only to see that it works
 
 Every user asks, waits for the answer, and asks again. Reported: errors, p50 and p99, how the
-server's memory grows from the first quarter to the last, and its throughput as a ratio to
+server's memory grows from the second quarter to the last, and its throughput as a ratio to
 `Muppet.ask_many` over the same questions, before and after. Read the ratios, not the times.
 """
 

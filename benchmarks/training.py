@@ -1,11 +1,11 @@
 """The training step against the limit of its hardware: bare GRUs and matmuls of the same shapes.
 
     python benchmarks/training.py                               recipes/paper-hotpot.toml
-    python benchmarks/training.py recipes/small.toml --steps 5 --json
+    python benchmarks/training.py recipes/paper-squad.toml --steps 5 --json
 
 The limit is the forward and backward pass of plain torch GRUs over the same padded batches, and of
 the matrix products of the reformulation: no embedding, attention, pooling, loss or optimiser.
-Read the ratio, not the times.
+Only for recurrent networks. Read the ratio, not the times.
 """
 
 import argparse
@@ -38,8 +38,11 @@ def main() -> None:
     parser.add_argument("--run", type=Path, default=Path("/tmp/muppet-benchmark"))
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
+    recipe = load_settings(EncoderRecipe, asked.recipe)
+    if recipe.encoder.network != "recurrent":
+        parser.error(f"{asked.recipe} has a {recipe.encoder.network}: the limit is that of GRUs.")
     asked.run.mkdir(parents=True, exist_ok=True)
-    run = EncoderRun(load_settings(EncoderRecipe, asked.recipe), asked.run)
+    run = EncoderRun(recipe, asked.run)
     freeze_inputs(run, silent)
     facts = measure(run, asked.steps)
     print(json.dumps(facts) if asked.json else _table(facts))

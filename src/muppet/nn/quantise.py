@@ -27,8 +27,9 @@ Fields = Mapping[str, NDArray[Any]]
 PRODUCT, DOMAIN = "MatMulIntegerToFloat", "com.microsoft"
 INT8, SCALE, ZERO, FACTOR = ".int8", ".scale", ".zero", ".factor"
 """What an array's name ends on that stands for, or belongs to, another one's int8."""
-MIDDLE = 128
-"""The zero of weights: unsigned ones, since signed ones overflow on processors without VNNI."""
+NEIGHBOURS = 127
+"""What two neighbouring weights of a column have together, at most, up to rounding: processors
+without VNNI add their products with states of up to 255 in 16 bits, which end at 32,767."""
 NARROW = 16
 """Products with fewer columns than this stay as they are: heads, which cost nothing."""
 LONG = 1024
@@ -37,7 +38,7 @@ EXPONENTS = (0.0, 0.3, 0.5, 0.65, 0.8, 0.9, 1.0)
 """How far a channel's range moves from the states into the weights: not at all … all of it."""
 ROOM = 1.25
 """How much wider ranges are than what the examples have shown; beyond, numbers are cut off."""
-LIMIT = 0.02
+LIMIT = 0.05
 """Products whose results would be off by more than this share of their size stay as they are."""
 ROWS = 1_000
 """So many tokens are rounded to compare the choices."""
@@ -78,14 +79,14 @@ def quantise(path: Path, examples: Sequence[Fields]) -> None:
         for node, matrix in zip(nodes, matrices, strict=True):
             numbers, scale = rounded(matrix * best.factor[:, None])
             own = f"{node.name}/weights"
-            arrays |= {own + INT8: numbers, own + SCALE: scale, own + ZERO: np.array(MIDDLE, "u1")}
+            arrays |= {own + INT8: numbers, own + SCALE: scale, own + ZERO: np.array(0, np.int8)}
             instead[node.name] = [_product(node, name, own)]
         instead[nodes[0].name][:0] = _rounded_states(name)
     for node in _look_ups(graph, weights):
         table = node.input[0]
-        numbers, scale = rounded(weights[table].T)
-        arrays[table + INT8] = (numbers.T.astype(np.int16) - MIDDLE).astype(np.int8)
-        arrays[table + SCALE] = scale[:, None]
+        scale = np.maximum(np.abs(weights[table]).max(axis=1, keepdims=True), 1e-8) / 127
+        arrays[table + INT8] = np.rint(weights[table] / scale).astype(np.int8)
+        arrays[table + SCALE] = scale
         instead[node.name] = _rounded_look_up(node)
     _rewrite(graph, instead, arrays)
     if not any(one.domain == DOMAIN for one in model.opset_import):
@@ -93,10 +94,11 @@ def quantise(path: Path, examples: Sequence[Fields]) -> None:
     onnx.save(model, path)
 
 
-def rounded(matrix: Floats) -> tuple[NDArray[np.uint8], Floats]:
-    """A matrix (K, N) as eight bits around `MIDDLE`, and each column's scale (N,)."""
-    scale = np.maximum(np.abs(matrix).max(axis=0), 1e-8).astype(np.float32) / 127
-    return (np.rint(matrix / scale) + MIDDLE).astype(np.uint8), scale
+def rounded(matrix: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """A matrix (K, N) as eight bits, and each column's scale (N,); no product can overflow."""
+    pairs = np.abs(np.pad(matrix, ((0, len(matrix) % 2), (0, 0)))).reshape(-1, 2, matrix.shape[1])
+    scale = np.maximum(pairs.sum(axis=1).max(axis=0) / NEIGHBOURS, 1e-10).astype(np.float32)
+    return np.rint(matrix / scale).astype(np.int8), scale
 
 
 def _products(graph: GraphProto) -> dict[str, list[NodeProto]]:
@@ -165,9 +167,9 @@ def _best_rounding(states: Floats, matrices: Sequence[Floats]) -> tuple[Rounding
     return best, error(best)
 
 
-def restored(numbers: NDArray[np.uint8], scale: Floats) -> Floats:
+def restored(numbers: NDArray[np.int8], scale: Floats) -> Floats:
     """What rounding has left of a matrix."""
-    back: Floats = (numbers.astype(np.float32) - MIDDLE) * scale
+    back: Floats = numbers * scale
     return back
 
 
