@@ -70,7 +70,8 @@ class RetrieveConfig:
     model's, or the one of the released code. A hop's log probability loses up to
     `lexical_weight`, as far as its words match less than the best of its pool, and a chain goes on
     only within `margin` of the best: ours; in the paper 0 and inf. The paper's own are narrow =
-    [32, 512] and pools = ["question"].
+    [32, 512] and pools = ["question"]. With `on_demand`, paragraphs that have no vectors yet are
+    encoded when a search looks at them; else they are not found.
     """
 
     engine: str = "bm25"
@@ -83,6 +84,7 @@ class RetrieveConfig:
     margin: float = 1.25
     keep: int = 45
     ranking: str = "model"
+    on_demand: bool = False
 
     def __post_init__(self) -> None:
         if not self.narrow or min(self.narrow) < 1:
@@ -96,6 +98,12 @@ class RetrieveConfig:
             raise ConfigError(
                 "retrieve.pools cannot begin with requery: before the first hop there is no "
                 "paragraph to ask again with. Begin with question or all."
+            )
+        if self.on_demand and "all" in self.pools:
+            raise ConfigError(
+                "retrieve.pools has `all`, which searches what has been encoded: it cannot be "
+                "encoded on demand. Use question or requery, or `muppet encode` and on_demand = "
+                "false."
             )
         require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
 
@@ -245,20 +253,21 @@ class ReadConfig:
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
-    with a probability of at least `support` are support; `match_weight` is added to the log odds of
-    those that retrieval found their paragraphs by. The paper's own are margin = inf, longest = 8,
-    merge = "best", chain_weight = match_weight = 0 and support = 0.5; ours were chosen on dev
-    (docs/log.md).
+    with a probability of at least `support` are support, and with `support_each` at least one of
+    every paragraph; `match_weight` is added to the log odds of those that retrieval found their
+    paragraphs by. The paper's own are margin = inf, longest = 8, merge = "best", chain_weight =
+    match_weight = 0, support = 0.5 and support_each = false; ours were chosen on dev (docs/log.md).
     """
 
     chains: int = 8
-    margin: float = 0.5
+    margin: float = 1.0
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
     chain_weight: float = 3.0
     match_weight: float = 2.0
     support: float = 0.5
+    support_each: bool = True
 
     def __post_init__(self) -> None:
         require_at_least("read.chains", self.chains, 1)

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from muppet.nn.quantise import LONG, quantise, restored, rounded
 
 CHANNELS, COLUMNS = 48, 24
+LIMIT = 0.05
 
 
 def write_graph(path: Path, matrix: np.ndarray, table: np.ndarray | None = None) -> Path:
@@ -52,7 +53,7 @@ def test_unlike_channels_lose_little(tmp_path: Path) -> None:
     even = np.abs(states).max(axis=(0, 1))
     matrix = (rng.normal(size=(CHANNELS, COLUMNS)) / even[:, None]).astype(np.float32)
     path = write_graph(tmp_path / "graph.onnx", matrix)
-    quantise(path, [{"x": states}])
+    quantise(path, [{"x": states}], LIMIT)
     exact = states @ matrix
     plain = np.rint(states / np.abs(states).max() * 127) * np.abs(states).max() / 127 @ matrix
     assert error(run(path, x=states), exact) < 0.02 < 5 * 0.02 < error(plain, exact)
@@ -63,7 +64,7 @@ def test_a_text_is_the_same_whatever_is_read_beside_it(tmp_path: Path) -> None:
     matrix = rng.normal(size=(CHANNELS, COLUMNS)).astype(np.float32)
     path = write_graph(tmp_path / "graph.onnx", matrix)
     states = uneven(rng, 30, 10)
-    quantise(path, [{"x": states}])
+    quantise(path, [{"x": states}], LIMIT)
     alone = run(path, x=states[:1])
     beside = run(path, x=np.concatenate([states[:1], 50 * states[1:2]]))
     np.testing.assert_array_equal(alone[0], beside[0])
@@ -76,7 +77,7 @@ def test_rows_of_a_table_have_a_scale_each(tmp_path: Path) -> None:
     path = write_graph(tmp_path / "graph.onnx", np.eye(CHANNELS, COLUMNS, dtype=np.float32), table)
     before = path.stat().st_size
     rows = np.arange(LONG)[None]
-    quantise(path, [{"rows": rows[:, :200]}])
+    quantise(path, [{"rows": rows[:, :200]}], LIMIT)
     assert path.stat().st_size < 0.35 * before
     model = onnx.load(path)
     model.graph.output.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, None))
@@ -101,7 +102,7 @@ def test_no_product_overflows_sixteen_bits(tmp_path: Path) -> None:
     assert 255 * np.abs(numbers.astype(int)).reshape(-1, 2, COLUMNS).sum(axis=1).max() < 2**15
     path = write_graph(tmp_path / "graph.onnx", matrix)
     states = np.ones((4, 20, CHANNELS), dtype=np.float32)
-    quantise(path, [{"x": np.concatenate([states, -0.01 * states])}])
+    quantise(path, [{"x": np.concatenate([states, -0.01 * states])}], LIMIT)
     assert error(run(path, x=1.25 * states), 1.25 * states @ matrix) < 0.01
 
 

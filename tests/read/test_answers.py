@@ -18,7 +18,7 @@ OSLO = Paragraph(
     "n1#2", "Norway", ("Oslo  is its\ncapital.", " It lies  in the\tSouth."), start=100
 )
 BERGEN = Paragraph("b", "Bergen", ("Bergen is not the OSLO.",))
-CONFIG = ReadConfig(longest=8, merge="best", support=0.5)  # the paper's
+CONFIG = ReadConfig(longest=8, merge="best", support=0.5, support_each=False)  # the paper's
 
 
 def read(
@@ -96,6 +96,14 @@ def test_support_is_of_the_answer_s_chain_alone_and_from_one_half_on_checklist_2
     assert answer.support == (SentenceRef("n1#2", 1),)
     strict = best(loser, winner, config=replace(CONFIG, support=0.51))
     assert strict.support == ()
+
+
+def test_every_paragraph_of_the_chain_may_have_its_likeliest_sentence_as_support() -> None:
+    chain = read((BERGEN, OSLO), {"South": 5.0}, support={0: -5.0, 1: -4.0, 2: -3.0})
+    config = replace(CONFIG, support_each=True)
+    assert best(chain, config=config).support == (SentenceRef("b", 0), SentenceRef("n1#2", 1))
+    empty = read((Paragraph("e", "", ("",)), BERGEN), {"Bergen": 1.0}, support={0: -9.0, 1: -9.0})
+    assert {one.paragraph for one in best(empty, config=config).support} == {"b"}
 
 
 def test_the_kind_is_decided_over_all_chains_checklist_27() -> None:

@@ -67,7 +67,8 @@ def search(
     with KnowledgeBase(kb) as knowledge:
         settings = (load_config(config_file) if config_file else knowledge.config).retrieve
         engine = retriever or settings.engine
-        if lexical or (model is None and not has_model(kb)):
+        is_ready = model is not None or has_model(kb) or settings.on_demand
+        if lexical or not is_ready:
             _search_words(knowledge, asked, engine, top, as_json)
             return
         settings = replace(

@@ -72,7 +72,8 @@ class Knowledge:
             raise QuestionError(f"At least 1 chain has to be wanted, not {chains}.")
         asked = question_from(question).text
         with self._turn:
-            if self._model is None and not has_model(self.directory):
+            is_ready = self._model is not None or has_model(self.directory)
+            if not is_ready and not self._config.retrieve.on_demand:
                 return search_words(self._knowledge, asked, chains, self._config.retrieve.engine)
             retriever = self._retriever(self._settings(hops, chains))
             return retriever.retrieve(asked).best(chains)

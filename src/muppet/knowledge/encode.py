@@ -80,6 +80,16 @@ def open_encoded(directory: Path, model: Path | None = None, *, threads: int = 2
     return Encoded(encoder, Vectors(where, {"encoder": encoder.checksum}))
 
 
+def open_so_far(
+    directory: Path, model: Path | None = None, *, threads: int = 2
+) -> tuple[TextEncoder, Vectors | None]:
+    """A model, ours if the knowledge base has none, and the vectors it has made, if any."""
+    encoder = TextEncoder(_model(directory, model), threads)
+    where = _vectors_in(directory, encoder)
+    is_made = (where / MANIFEST).is_file()
+    return encoder, Vectors(where, {"encoder": encoder.checksum}) if is_made else None
+
+
 def open_all(knowledge: KnowledgeBase, vectors: Vectors, progress: Progress = silent) -> Whole:
     """The search over all vectors; its index is built when it is first asked for."""
     if has_whole(vectors):

@@ -40,6 +40,8 @@ from muppet.text.vectors import WordVectors
 from muppet.text.vocab import Alphabet
 
 OPSET = 18
+LIMIT = 0.05
+"""How far off an int8 product of the encoder may be: measured, that much costs it nothing."""
 TRANSFORMER = "transformer.json"
 """How an exported network's transformer is built, for those who train it further."""
 LARGE = 1024
@@ -76,7 +78,7 @@ def export_model(
             _save_reformulation(partial / "reformulate.onnx", model.encoder)
         if int8:
             own = model.encoder.embedding, model.config, model.preparer
-            quantise(partial / "text.onnx", text_examples(*own))
+            quantise(partial / "text.onnx", text_examples(*own), LIMIT)
         if int8 or half:
             halve(partial / "text.onnx")
 

@@ -35,6 +35,8 @@ from muppet.text.batch import make_batch
 from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
 
 _QUESTION = "Which words are these?"
+LIMIT = 0.03
+"""How far off an int8 product may be: a span's logits bear less than an encoder's means."""
 
 
 def export_reader(
@@ -70,10 +72,10 @@ def export_reader(
 def _quantise(directory: Path, model: ReaderModel) -> None:
     """What reads texts; the recurrent network's comparison stays as it is."""
     if model.reader.joins:
-        quantise(directory / "read.onnx", _joined_examples(model))
+        quantise(directory / "read.onnx", _joined_examples(model), LIMIT)
     else:
         own = model.reader.embedding, model.config, model.preparer
-        quantise(directory / "text.onnx", text_examples(*own))
+        quantise(directory / "text.onnx", text_examples(*own), LIMIT)
 
 
 class _Text(nn.Module):

@@ -38,8 +38,6 @@ EXPONENTS = (0.0, 0.3, 0.5, 0.65, 0.8, 0.9, 1.0)
 """How far a channel's range moves from the states into the weights: not at all … all of it."""
 ROOM = 1.25
 """How much wider ranges are than what the examples have shown; beyond, numbers are cut off."""
-LIMIT = 0.05
-"""Products whose results would be off by more than this share of their size stay as they are."""
 ROWS = 1_000
 """So many tokens are rounded to compare the choices."""
 
@@ -61,8 +59,11 @@ class Rounding:
         }
 
 
-def quantise(path: Path, examples: Sequence[Fields]) -> None:
-    """Make a graph's weights int8, in place; `examples` are what it will be given, in kind."""
+def quantise(path: Path, examples: Sequence[Fields], limit: float) -> None:
+    """Make a graph's weights int8, in place; `examples` are what it will be given, in kind.
+
+    Products whose results would be off by more than this share of their size stay as they are.
+    """
     model = onnx.load(path)
     graph = model.graph
     weights = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
@@ -73,7 +74,7 @@ def quantise(path: Path, examples: Sequence[Fields]) -> None:
     for name, nodes in products.items():
         matrices = [weights[node.input[1]] for node in nodes]
         best, error = _best_rounding(seen[name], matrices)
-        if error > LIMIT:
+        if error > limit:
             continue
         arrays |= best.arrays(name)
         for node, matrix in zip(nodes, matrices, strict=True):

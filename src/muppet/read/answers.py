@@ -226,11 +226,21 @@ def _span(chain: ChainRead, found: Found) -> Span:
 
 def _support(chain: ChainRead, config: ReadConfig) -> tuple[SentenceRef, ...]:
     layout = chain.reading.layout
-    chosen = np.flatnonzero(layout.present & (sigmoid(chain.logits.support) >= config.support))
+    likely = np.where(layout.present, sigmoid(chain.logits.support), -1.0)
+    chosen = likely >= config.support
+    if config.support_each:
+        chosen[_likeliest(layout, likely)] = True
     return tuple(
         SentenceRef(
             chain.paragraphs[layout.sentence_places[sentence]].id,
             int(layout.sentence_numbers[sentence]),
         )
-        for sentence in chosen
+        for sentence in np.flatnonzero(chosen)
     )
+
+
+def _likeliest(layout: Layout, likely: Floats) -> list[int]:
+    """The likeliest sentence of each paragraph that has any: a chain needs all its paragraphs."""
+    places = np.where(layout.present, layout.sentence_places, NOWHERE)
+    own = [np.flatnonzero(places == place) for place in np.unique(places) if place >= 0]
+    return [int(sentences[likely[sentences].argmax()]) for sentences in own]

@@ -15,11 +15,11 @@ from muppet.domain import Chain, Found, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
 from muppet.errors import ConfigError, QuestionError
 from muppet.index.mips import top
-from muppet.index.vectors import Vectors
 from muppet.index.whole import Whole
-from muppet.knowledge.encode import has_model, open_all, open_encoded
+from muppet.knowledge.encode import has_model, open_all, open_encoded, open_so_far
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
+from muppet.retrieve.on_demand import OnDemand, Searched
 
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -95,7 +95,7 @@ class Retriever:
         self,
         knowledge: KnowledgeBase,
         encoder: TextEncoder,
-        vectors: Vectors,
+        vectors: Searched,
         config: RetrieveConfig | None = None,
         whole: Whole | None = None,
     ) -> None:
@@ -269,10 +269,14 @@ def open_retriever(
 ) -> Retriever:
     """A knowledge base's retriever: by the model named, or the one it was last encoded with."""
     settings, kb = config or knowledge.config.retrieve, knowledge.directory
+    if settings.on_demand:
+        encoder, stored = open_so_far(kb, model)
+        knowledge.narrower(settings.engine, progress)
+        return Retriever(knowledge, encoder, OnDemand(knowledge.store, encoder, stored), settings)
     if model is None and not has_model(kb):
         raise QuestionError(
             f"{kb} has no sentence vectors yet, so it can be searched by words alone. Make it "
-            f"ready with `muppet encode {kb}`, then ask again."
+            f"ready with `muppet encode {kb}`, then ask again; or set retrieve.on_demand."
         )
     encoded = open_encoded(kb, model)
     knowledge.narrower(settings.engine, progress)
