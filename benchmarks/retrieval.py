@@ -3,9 +3,9 @@
     python benchmarks/retrieval.py --model MODEL --kb ../kb48 ../kb507     both knowledge bases
     python benchmarks/retrieval.py --model MODEL --kb ../kb48 --million 5  and 5 M synthetic ones
 
-A knowledge base that MODEL has not encoded gets random rows in --work, and says so: what is
-measured does not depend on their values. Each stage is a process of its own, so its memory is its
-own. Read the ratios, not the times.
+A knowledge base that MODEL has not encoded gets random rows in --work, and says so. With these no
+chain falls behind the best one, so more of them go on: compare random rows with random rows. Each
+stage is a process of its own, so its memory is its own. Read the ratios, not the times.
 """
 
 import argparse
