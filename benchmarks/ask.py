@@ -56,6 +56,8 @@ def measure(kb: Path, file: Path, count: int, reader_directory: Path | None) -> 
         since = time.perf_counter()
         muppet.ask(question)
         seconds.append(time.perf_counter() - since)
+        for one in (text, relevance, read):
+            one.mark()
     whole = sum(seconds)
     shares = {name: stage.seconds / whole for name, stage in stages.items()}
     bare = relevance.again(1) + sum(one.again(THREADS) for one in (text, read))

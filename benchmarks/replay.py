@@ -12,17 +12,24 @@ class Recorded:
     def __init__(self, session: Any) -> None:  # noqa: ANN401
         self.session = session
         self.runs: list[tuple[Sequence[str] | None, dict[str, Any]]] = []
+        self._ends: list[int] = []
 
     def run(self, names: Sequence[str] | None, fields: dict[str, Any]) -> list[Any]:
         self.runs.append((names, fields))
         found: list[Any] = self.session.run(names, fields)
         return found
 
+    def mark(self) -> None:
+        """What is run from here on belongs to another question."""
+        self._ends.append(len(self.runs))
+
     def again(self, threads: int) -> float:
-        """Seconds that all runs take by themselves, so many at once."""
+        """Seconds that all runs take by themselves, so many of one question at once."""
+        ends = [*self._ends, len(self.runs)]
         with ThreadPoolExecutor(threads) as pool:
             began = time.perf_counter()
-            list(pool.map(lambda run: self.session.run(*run), self.runs))
+            for first, end in zip([0, *ends], ends, strict=False):
+                list(pool.map(lambda run: self.session.run(*run), self.runs[first:end]))
             return time.perf_counter() - began
 
 
