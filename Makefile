@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt --editable
 # bf16 kernels crash on some CPUs that advertise AMX; this keeps oneDNN away from them.
 export ONEDNN_MAX_CPU_ISA ?= AVX512_CORE_FP16
 
-.PHONY: help demo test check browser format lint types imports tests docs site lock clean
+.PHONY: help demo test check browser format lint types imports tests docs models site lock clean
 help:  ## print this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 10
 
@@ -37,6 +37,9 @@ imports: .venv/dev
 tests: test
 docs: .venv/dev
 	$(BIN)/python -m pytest -n 0 tests/house tests/docs
+
+models: .venv/dev  ## train both shipped models anew, from nothing: hours, and ../shared/data
+	recipes/rebuild.sh
 
 site: .venv/dev  ## build the documentation into site/, which works offline
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

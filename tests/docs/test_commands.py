@@ -221,3 +221,17 @@ def test_all_python_of_our_pages_is_run() -> None:
     python = [one for page in PAGES for one in blocks(page) if one.language in ("python", "py")]
     assert python
     assert [one for one in python if not one.text.startswith("import muppet\n")] == []
+
+
+def test_the_script_that_makes_the_shipped_models_anew_is_understood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ROOT / "recipes" / "rebuild.sh"
+    lines = [line for line in script.read_text().splitlines() if line.startswith("muppet ")]
+    assert len(lines) > 10
+    monkeypatch.chdir(tmp_path)
+    for line in lines:
+        command = Command(script.name, line)
+        for word in command.words:
+            assert not word.startswith("recipes/") or (ROOT / word).is_file(), line
+        understood(command.words[1:])

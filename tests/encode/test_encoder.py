@@ -175,6 +175,16 @@ def test_int8_keeps_the_directions(tmp_path: Path) -> None:
         assert ((before * after).sum(axis=1) > 0.98).all()
 
 
+def test_vectors_of_more_of_a_paragraph_are_other_vectors(tmp_path: Path) -> None:
+    export_model(tmp_path / "model", make_model("recurrent", tmp_path / "bert"), {})
+    before = TextEncoder(tmp_path / "model").checksum
+    manifest = tmp_path / "model" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"max_tokens": 600', '"max_tokens": 5'))
+    assert TextEncoder(tmp_path / "model").checksum != before
+    manifest.write_text(manifest.read_text().replace('"max_tokens": 5', '"max_tokens": 600'))
+    assert TextEncoder(tmp_path / "model").checksum == before
+
+
 def test_float16_weights_take_less_room_and_give_the_same_vectors(tmp_path: Path) -> None:
     model = make_model("transformer", tmp_path / "bert")
     export_model(tmp_path / "fp32", model, {})

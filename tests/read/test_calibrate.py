@@ -99,3 +99,19 @@ def test_the_threshold_answers_as_much_as_the_risk_allows() -> None:
     assert choose_threshold(probabilities, right, risk=0.25) == 0.6
     assert choose_threshold(probabilities, right, risk=1.0) == 0.5
     assert choose_threshold(probabilities, ~right, risk=0.3) == NEVER
+
+
+@given(
+    shares=st.lists(st.floats(0, 1), min_size=1, max_size=6),
+    temperature=st.floats(0.2, 5),
+    bias=st.floats(-4, 4),
+)
+def test_the_answers_of_a_question_are_right_together_at_most_once(
+    shares: list[float], temperature: float, bias: float
+) -> None:
+    known = [share / max(sum(shares), 1.0) for share in shares]
+    calibration = Calibration(temperature, bias)
+    likely = calibration.of_answers(known)
+    assert likely[0] == calibration.probabilities(log_odds(known[:1]))[0]
+    assert (likely >= 0).all() and likely.sum() <= 1 + 1e-9
+    assert (likely <= calibration.probabilities(log_odds(known)) + 1e-12).all()

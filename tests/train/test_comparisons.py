@@ -48,7 +48,7 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
     ("sentence", "facts"),
     [
         ("Ada Holm (born 3 May 1901 in Bergen) is a Norwegian film director.",
-         {"born": 1901, "nation": "Norwegian", "kind": "film director",
+         {"born": 1901, "birthplace": "Bergen", "nation": "Norwegian", "kind": "film director",
           "both": "Norwegian film director"}),
         ("Ada Holm (3 May 1901 – 1 June 1980) was a former Welsh potter and writer.",
          {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter", "both": "Welsh potter"}),
@@ -66,6 +66,14 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
         ("Holmia is a genus of about 12 flowering species.", {"species": 12, "kind": "genus"}),
         ("The Holm line is a railway, 31.5 km long, which opened in May 1902.",
          {"kilometres": 31, "opened": 1902, "kind": "railway"}),
+        ("Ada Holm (born 3 May 1901 in New Bergen, Norway) was a Norwegian painter.",
+         {"born": 1901, "birthplace": "New Bergen", "nation": "Norwegian", "kind": "painter",
+          "both": "Norwegian painter"}),
+        ("Ada was born May 3, 1901, in Oslo.", {"birthplace": "Oslo"}),
+        ("Holmia is a moon that was discovered on 9 September 1892 by a painter.",
+         {"kind": "moon", "discovered": 1892}),
+        ("Holm is a novel first published in May 1902.", {"kind": "novel", "published": 1902}),
+        ("Holm is a ship launched in 1810.", {"kind": "ship", "launched": 1810}),
         ("It rained.", {}),
     ],
 )  # fmt: skip

@@ -1,12 +1,13 @@
 """An exported model's directory, opened: the graphs in onnxruntime, and how texts are prepared."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 
-from muppet.artifact import checksum_file, read_manifest
+from muppet.artifact import Manifest, checksum_file, read_manifest
 from muppet.config import EncoderConfig, from_table
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
 from muppet.text.batch import make_batch
@@ -22,10 +23,10 @@ class Graphs:
     """The graphs of one model: batches in, arrays out. Runs may be asked for from many threads."""
 
     def __init__(self, directory: Path) -> None:
-        manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
+        manifest = _manifest(directory)
         self.config = from_table(EncoderConfig, manifest.config["encoder"])
         self.is_int8 = bool(manifest.config["int8"])
-        self.checksum = checksum_file(file_of(directory, "text.onnx", REMAKE))
+        self.checksum = checksum_of(directory)
         self._inputs = Inputs(directory, self.config, manifest.config["positions"], REMAKE)
         self.preparer = self._inputs.preparer
         self._text = self._session(directory, "text.onnx")
@@ -68,3 +69,14 @@ class Graphs:
     @staticmethod
     def _session(directory: Path, name: str) -> onnxruntime.InferenceSession:
         return open_session(file_of(directory, name, REMAKE), REMAKE)
+
+
+def checksum_of(directory: Path) -> str:
+    """Of what makes the sentence vectors: the graph, and how much of a paragraph it is shown."""
+    config = from_table(EncoderConfig, _manifest(directory).config["encoder"])
+    graph = checksum_file(file_of(directory, "text.onnx", REMAKE))
+    return hashlib.sha256(f"{graph} {config.max_tokens} {config.title}".encode()).hexdigest()
+
+
+def _manifest(directory: Path) -> Manifest:
+    return read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=HOLDS)

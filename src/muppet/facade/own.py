@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 
-from muppet.artifact import checksum_file, write_json
+from muppet.artifact import write_json
 from muppet.config import require_at_least
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
 from muppet.domain import Progress, silent
 from muppet.encode.encoder import TextEncoder
+from muppet.encode.graphs import checksum_of
 from muppet.errors import ConfigError, needing
 from muppet.evaluate.answers import NOTHING, Scores, mean_scores
 from muppet.evaluate.asking import answered, ask_all, predictions_of
@@ -209,7 +210,7 @@ def _trained(
 
 def _shipped_encoder(muppet: Muppet) -> Path:
     """Ours, if it is the one that the knowledge base is asked with."""
-    if checksum_file(shipped_encoder() / "text.onnx") != muppet.retriever.encoder.checksum:
+    if checksum_of(shipped_encoder()) != muppet.retriever.encoder.checksum:
         raise ConfigError(
             f"{muppet.knowledge.directory} was last encoded with another encoder than ours. Name "
             "it with --model, and it is trained further."

@@ -17,6 +17,7 @@ LEAST_SLOPE = 1e-3
 NEVER = 2.0
 """A threshold that no probability reaches."""
 _STEPS = 50
+_TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,16 @@ class Calibration:
     def probabilities(self, scores: Sequence[float] | Floats) -> Floats:
         """(N,) -> (N,)"""
         return sigmoid(np.asarray(scores, dtype=np.float64) / self.temperature + self.bias)
+
+    def of_answers(self, shares: Sequence[float]) -> Floats:
+        """Of one question's answers, best first, by their shares of what was read: (N,) -> (N,)
+
+        One of them at most is right, so the others have no more than what the first one leaves.
+        """
+        likely = self.probabilities(log_odds(shares))
+        left = (1 - likely[0]) / max(1 - shares[0], _TINY)
+        likely[1:] = np.minimum(likely[1:], left * np.asarray(shares[1:]))
+        return likely
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,7 @@ class RiskCoverage:
 
 def log_odds(probabilities: Sequence[float] | Floats) -> Floats:
     """The scores of a model that gives probabilities: (N,) -> (N,)"""
-    inside = np.clip(np.asarray(probabilities, dtype=np.float64), 1e-12, 1 - 1e-12)
+    inside = np.clip(np.asarray(probabilities, dtype=np.float64), _TINY, 1 - _TINY)
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 

@@ -21,7 +21,7 @@ from muppet.encode.encoder import pad_states
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
 from muppet.errors import ArtifactError, ConfigError
 from muppet.read.answers import ChainLogits, ChainRead, choose_answers, without_padding
-from muppet.read.calibrate import Calibration, log_odds
+from muppet.read.calibrate import Calibration
 from muppet.text.batch import make_batch
 from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
 from muppet.text.prepare import Prepared
@@ -71,10 +71,9 @@ class ChainReader:
 
         Until the reader has been calibrated the two are one.
         """
-        if self.calibration is None:
+        if self.calibration is None or not answers:
             return list(answers)
-        odds = log_odds([answer.probability for answer in answers])
-        likely = self.calibration.probabilities(odds).tolist()
+        likely = self.calibration.of_answers([answer.probability for answer in answers]).tolist()
         return [replace(one, probability=p) for one, p in zip(answers, likely, strict=True)]
 
     @property

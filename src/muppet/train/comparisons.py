@@ -86,6 +86,27 @@ _ORDERS = (
         ("Was {a} built after {b}?",),
     ),
     _Order(
+        "discovered",
+        ("Which was discovered first, {a} or {b}?", "Which was discovered earlier, {a} or {b}?"),
+        ("Which was discovered later, {a} or {b}?",),
+        ("Was {a} discovered before {b}?",),
+        ("Was {a} discovered after {b}?",),
+    ),
+    _Order(
+        "published",
+        ("Which was published first, {a} or {b}?", "Which was first published, {a} or {b}?"),
+        ("Which was published later, {a} or {b}?",),
+        ("Was {a} published before {b}?",),
+        ("Was {a} published after {b}?",),
+    ),
+    _Order(
+        "launched",
+        ("Which was launched first, {a} or {b}?", "Which was launched earlier, {a} or {b}?"),
+        ("Which was launched later, {a} or {b}?",),
+        ("Was {a} launched before {b}?",),
+        ("Was {a} launched after {b}?",),
+    ),
+    _Order(
         "people",
         ("Which has fewer inhabitants, {a} or {b}?",
          "Which has the smaller population, {a} or {b}?"),
@@ -121,6 +142,10 @@ _SAME = {
         "Do {a} and {b} have the same nationality?", "Are {a} and {b} from the same country?",
         "Were both {a} and {b} from the same country?",
     ),
+    "birthplace": (
+        "Were {a} and {b} born in the same city?", "Were {a} and {b} born in the same place?",
+        "Were both {a} and {b} born in the same town?",
+    ),
     "country": (
         "Are {a} and {b} in the same country?", "Are {a} and {b} located in the same country?",
         "Are both {a} and {b} in the same country?",
@@ -139,6 +164,9 @@ _BOTH = {
     "both": (
         "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
         "Were both {a} and {b} {values}?",
+    ),
+    "birthplace": (
+        "Were {a} and {b} both born in {value}?", "Were both {a} and {b} born in {value}?",
     ),
     "country": (
         "Are {a} and {b} both in {value}?", "Are both {a} and {b} located in {value}?",
@@ -221,7 +249,7 @@ class _Maker:
         return self._asked(templates, order.fact, drawn, answer, kind=kind)
 
     def yes_or_no(self) -> dict[str, Any] | None:
-        name = self._one_of("nation", "kind", "both", "country", "state")
+        name = self._one_of("nation", "kind", "both", "birthplace", "country", "state")
         drawn = self._pair(name, alike=bool(self._rng.random() < 0.5))
         if drawn is None:
             return None

@@ -50,6 +50,9 @@ _SINCE = {
     "founded": re.compile(rf"\b(?:founded|established|formed|created) in (?:\w+ )?{_YEAR}\b"),
     "built": re.compile(rf"\b(?:built|constructed|completed) in (?:\w+ )?{_YEAR}\b"),
     "opened": re.compile(rf"\bopened in (?:\w+ )?{_YEAR}\b"),
+    "discovered": re.compile(rf"\bdiscovered (?:in|on) (?:[\w,]+ ){{0,2}}{_YEAR}\b"),
+    "published": re.compile(rf"\b(?:first )?published in (?:\w+ )?{_YEAR}\b"),
+    "launched": re.compile(rf"\blaunched (?:in|on) (?:[\w,]+ ){{0,2}}{_YEAR}\b"),
 }
 _COUNTS = {
     "people": re.compile(rf"\bpopulation (?:was|of|is)(?: about| around)? {_NUMBER}\b"),
@@ -62,6 +65,10 @@ _IN = re.compile(
     rf"\b(?:(?P<state>{_STATES})(?:, (?:United States|U\.?S\.?A?\.?))?|(?P<country>{_COUNTRIES}))"
     r"\.$"
 )
+_BORN_IN = re.compile(
+    r"\bborn(?: on)?(?: [A-Za-z]+ \d{1,2}, \d{4},?| \d{1,2} [A-Za-z]+ \d{4},?| \d{4},?)?"
+    r" (?:in|at) (?P<town>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})"
+)
 _IS = re.compile(
     r"\b(?:is|was|are|were) an? (?:former |retired |professional |small |large |historic )*"
     rf"(?:(?P<year>{_YEAR[1:-1]}) )?(?P<nation>{_NATIONS})? ?"
@@ -70,7 +77,7 @@ _IS = re.compile(
 _KIND_ENDS = re.compile(
     r" (?:and|from|who|that|which|in|of|by|based|located|for|directed|written|released|starring|"
     r"with|to|at|on|known|best|born|where|whose|played|playing|produced|recorded|as|used|found|"
-    r"about|near)\b"
+    r"about|near|first|discovered|published|launched|built|opened|founded)\b"
 )
 _SAID = re.compile(
     r"^(?:It|He|She) (?P<said>(?:is|was|has|had|won|lies|served|played) [^.;]{12,90})\.$"
@@ -142,11 +149,14 @@ def _of_second(sentence: str) -> Found:
 def _of_any(sentence: str) -> Found:
     years = {name: one.search(sentence) for name, one in _SINCE.items()}
     counts = {name: one.search(sentence) for name, one in _COUNTS.items()}
-    return {
+    found: Found = {
         name: (name, int(hit[1].replace(",", "")))
         for name, hit in (years | counts).items()
         if hit and hit[1].strip(",")
     }
+    if born := _BORN_IN.search(sentence):
+        found["birthplace"] = ("person", born["town"])
+    return found
 
 
 def _what_it_is(told: re.Match[str], *, is_person: bool) -> Found:

