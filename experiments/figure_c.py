@@ -51,7 +51,7 @@ def main() -> None:
             name, _, model = pair.partition("=")
             curves[name] = curve(knowledge, Path(model), questions, asked.without_all)
     sys.stdout.write(json.dumps(curves) + "\n")
-    draw(curves, asked.out)
+    draw(curves, asked.out, "paragraphs searched in the second hop")
 
 
 class Remembering(TextEncoder):
@@ -98,7 +98,8 @@ def curve(
     return points
 
 
-def draw(curves: dict[str, Curve], path: Path) -> None:
+def draw(curves: dict[str, Curve], path: Path, searched: str) -> None:
+    """A panel for each cutoff, a curve for each model."""
     figure, panels = plt.subplots(
         1, len(CUTOFFS), figsize=(12, 4), layout="constrained", sharey=True
     )
@@ -107,7 +108,7 @@ def draw(curves: dict[str, Curve], path: Path) -> None:
             shares = [100 * point[cutoff] for point in points.values()]
             panel.plot(list(points), shares, marker="o", color=colour, label=name)
         panel.set_title(f"perfect@{cutoff}")
-        panel.set_xlabel("paragraphs searched in the second hop")
+        panel.set_xlabel(searched)
         panel.tick_params(axis="x", labelrotation=45)
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("% of questions")

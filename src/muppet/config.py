@@ -81,7 +81,7 @@ class RetrieveConfig:
     pools: tuple[str, ...] = ("question", "requery")
     lexical_weight: float = 1.0
     widths: tuple[int, ...] = (8,)
-    margin: float = 1.25
+    margin: float = 0.5
     keep: int = 45
     ranking: str = "model"
     on_demand: bool = False
@@ -260,11 +260,11 @@ class ReadConfig:
     """
 
     chains: int = 8
-    margin: float = 1.0
+    margin: float = 0.75
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
-    chain_weight: float = 3.0
+    chain_weight: float = 2.0
     match_weight: float = 2.0
     support: float = 0.5
     support_each: bool = True

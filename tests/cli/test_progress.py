@@ -43,3 +43,16 @@ def test_what_follows_the_last_of_a_total_is_not_a_line_each(
         clock[0] += 10 if done == 0 else 0.1
         line("reading", 100, 100, f"{done} rows")
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_stage_that_is_gone_through_again_has_a_rate_of_its_own(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ProgressLine()
+    line("asking", 0, 100)
+    clock[0] += 100
+    line("asking", 100, 100)
+    line("asking", 10, 100)
+    clock[0] += 10
+    line("asking", 30, 100)
+    assert capsys.readouterr().err.splitlines()[-1] == "asking: 30 of 100, 2/s, 0:35 left"

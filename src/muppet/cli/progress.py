@@ -14,12 +14,14 @@ class ProgressLine:
         self._live = sys.stderr.isatty()
         self._stage = ""
         self._began = self._shown = 0.0
-        self._width = self._first = 0
+        self._width = self._first = self._done = 0
         self._ended = False
 
     def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
-        if stage != self._stage:
+        again = stage != self._stage or done < self._done  # a stage may be gone through twice
+        self._done = done
+        if again:
             self.close()
             self._stage, self._began, self._shown = stage, now, now
             self._first = done  # what was done before does not count for the rate
