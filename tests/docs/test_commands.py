@@ -149,9 +149,17 @@ def pip_has_it(command: Command, _: pytest.FixtureRequest) -> None:
 
 
 def script_has_it(command: Command, _: pytest.FixtureRequest) -> None:
-    script = (ROOT / command.words[1]).read_text()
+    source = with_neighbours(ROOT / command.words[1])
     options = [word for word in command.words if word.startswith("--")]
-    assert [one for one in options if f'"{one}"' not in script] == [], command
+    assert [one for one in options if f'"{one}"' not in source] == [], command
+
+
+def with_neighbours(script: Path) -> str:
+    """A script's source, and that of the modules beside it that it imports."""
+    source = script.read_text()
+    names = re.findall(r"^from (\w+) import", source, re.M)
+    beside = [script.with_name(f"{name}.py") for name in names]
+    return "\n".join([source, *(with_neighbours(one) for one in beside if one.is_file())])
 
 
 def activates(command: Command, _: pytest.FixtureRequest) -> None:
