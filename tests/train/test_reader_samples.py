@@ -109,6 +109,15 @@ def test_only_negatives_of_the_question_s_own_article_are_kept_checklist_28() ->
     assert article_negatives(world, {0: (4, 2, 1, 3)}) == {0: (4, 1)}
 
 
+def test_where_only_gold_is_right_no_negative_holds_the_answer() -> None:
+    texts = ("Ann did.", "It was ann.", "Nobody did.")
+    excerpts = tuple(Paragraph(f"p{n}", "A", (text,)) for n, text in enumerate(texts))
+    question = TrainingQuestion("q", "Who?", "squad", (0,), (), is_ordered=False, answers=("Ann",))
+    world = TrainingData((question,), excerpts)
+    assert article_negatives(world, {0: (1, 2)}) == {0: (1, 2)}
+    assert article_negatives(world, {0: (1, 2)}, may_answer=False) == {0: (2,)}
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_share_of_the_wrong_chains_was_retrieved(share: float) -> None:
     retrieved = ((0, 10), (10, 11), (1, 0), (11, 0))  # the third is gold

@@ -13,6 +13,9 @@ from muppet.text.batch import chunks
 AT_ONCE = 1024
 """Tokens of texts of similar length that are read together: what a core's cache holds."""
 
+ALONE = 1
+"""For graphs that know no padding: each text by itself."""
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -29,13 +32,15 @@ class Chunked:
         items: Sequence[Item],
         size: Callable[[Item], int],
         run: Callable[[Sequence[Item]], Sequence[Result]],
+        at_once: int = AT_ONCE,
     ) -> list[Result]:
-        """Run on chunks, longest first; the results in the items' own order."""
+        """Run on chunks, longest first; the results in the items' own order. At once are read so
+        many tokens, or one text."""
         sizes = [size(item) for item in items]
         order = sorted(range(len(items)), key=lambda place: -sizes[place])
         share = -(-sum(sizes) // self._threads)  # few texts, too, are work for every thread
         parts = [
-            order[part] for part in chunks([sizes[place] for place in order], min(AT_ONCE, share))
+            order[part] for part in chunks([sizes[place] for place in order], min(at_once, share))
         ]
         runs = [[items[place] for place in part] for part in parts]
         found = map(run, runs) if self._pool is None else self._pool.map(run, runs)

@@ -27,9 +27,11 @@ from muppet.nn.export import (
     text_examples,
     write_words,
 )
+from muppet.nn.fuse import fuse
 from muppet.nn.quantise import Fields, quantise
 from muppet.nn.reader import ChainBatch, Logits, Reader, chain_batch
 from muppet.nn.reader_model import ReaderModel
+from muppet.nn.transformer import Transformer
 from muppet.read.reader import FORMAT, KIND, LOGITS
 from muppet.text.batch import make_batch
 from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
@@ -64,9 +66,19 @@ def export_reader(
             _save_compare(partial / "read.onnx", model)
         if int8:
             _quantise(partial, model)
+        if model.reader.joins:
+            fuse(partial / "read.onnx", _heads(model))
         if int8 or half:
             for graph in partial.glob("*.onnx"):
                 halve(graph)
+
+
+def _heads(model: ReaderModel) -> int:
+    """Of the transformer that a joined text goes through."""
+    contextual = model.reader.embedding.contextual
+    assert contextual is not None
+    assert isinstance(contextual.source, Transformer)
+    return int(contextual.source.model.config.num_attention_heads)
 
 
 def _quantise(directory: Path, model: ReaderModel) -> None:

@@ -152,7 +152,7 @@ def _matrix(arrays: Mapping[str, NDArray[Any]], node: NodeProto) -> NDArray[np.f
     given: NDArray[np.float32] | None = arrays.get(node.input[1])
     if given is None or node.op_type != quantise.PRODUCT:
         return given
-    states, numbers, _, scale, _, zero = node.input
+    states, numbers, _, scale, _, zero = node.input[:6]
     factor = arrays[states.removesuffix(quantise.INT8) + quantise.FACTOR]
     above = arrays[numbers].astype(np.int16) - arrays[zero]  # 0.7.0 wrote unsigned numbers
     matrix: NDArray[np.float32] = above * arrays[scale]
@@ -162,7 +162,9 @@ def _matrix(arrays: Mapping[str, NDArray[Any]], node: NodeProto) -> NDArray[np.f
 def _bias_of(
     product: NodeProto, arrays: Mapping[str, NDArray[Any]], adders: Mapping[str, NodeProto]
 ) -> str:
-    """The name of what is added to a product."""
+    """The name of what is added to a product, by itself or behind it."""
+    if len(product.input) > 6:
+        return str(product.input[6])
     adder = adders.get(product.output[0])
     named = [name for name in adder.input if name in arrays] if adder else []
     return named[0] if named else ""

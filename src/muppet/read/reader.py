@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from muppet.artifact import checksum_file, read_manifest, write_json
 from muppet.config import ReadConfig, ReaderConfig, from_table
 from muppet.domain import Answer, Paragraph
-from muppet.encode.chunked import Chunked
+from muppet.encode.chunked import ALONE, AT_ONCE, Chunked
 from muppet.encode.encoder import pad_states
 from muppet.encode.inputs import Array, Inputs, file_of, open_session
 from muppet.errors import ArtifactError, ConfigError
@@ -54,6 +54,8 @@ class ChainReader:
         self._chunked = Chunked(threads)
         self._wanted = {given.name for given in self._read.get_inputs()}
         self._inputs.require_all_of(self._wanted, read, REMAKE)
+        knows_padding = not self.joins or "piece_mask" in self._wanted
+        self._at_once = AT_ONCE if knows_padding else ALONE
         if not self.joins:
             text = file_of(directory, "text.onnx", REMAKE)
             self._text = open_session(text, REMAKE)
@@ -85,7 +87,7 @@ class ChainReader:
         """What the reader says of each chain, read by itself for its question."""
         readings = self._readings(pairs)
         run = self._run_joined if self.joins else self._run_apart(readings)
-        found = self._chunked.run(readings, lambda reading: reading.size, run)
+        found = self._chunked.run(readings, lambda one: one.size, run, self._at_once)
         return [
             ChainRead(tuple(chain), reading, logits)
             for (_, chain), reading, logits in zip(pairs, readings, found, strict=True)

@@ -14,7 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from muppet.corpus.files import decode, open_file
+from muppet.domain import Paragraph
 from muppet.errors import ConfigError
+from muppet.text.tokens import words
+from muppet.train.answers_in_text import answer_places
 from muppet.train.examples import TrainingData, TrainingQuestion, several
 
 _logger = logging.getLogger(__name__)
@@ -71,16 +74,26 @@ def reader_samples(
     return [ReaderSample(number, chain) for chain in (gold, *chains)]
 
 
-def article_negatives(data: TrainingData, negatives: Mapping[int, Rows]) -> dict[int, Rows]:
-    """Of the negatives of SQuAD's questions those of their own article, nearest by TF-IDF."""
-    return {
-        number: tuple(
-            row
-            for row in rows
-            if data.paragraphs[row].title == data.paragraphs[data.questions[number].gold[0]].title
-        )
-        for number, rows in negatives.items()
-    }
+def article_negatives(
+    data: TrainingData, negatives: Mapping[int, Rows], *, may_answer: bool = True
+) -> dict[int, Rows]:
+    """Of the negatives of SQuAD's questions those of their own article, nearest by TF-IDF.
+
+    Unless they `may_answer`, none that holds the answer: excerpts of one paragraph overlap.
+    """
+    found = {}
+    for number, rows in negatives.items():
+        question = data.questions[number]
+        title = data.paragraphs[question.gold[0]].title
+        near = [row for row in rows if data.paragraphs[row].title == title]
+        if not may_answer:
+            near = [row for row in near if not _answers(data.paragraphs[row], question)]
+        found[number] = tuple(near)
+    return found
+
+
+def _answers(paragraph: Paragraph, question: TrainingQuestion) -> bool:
+    return bool(answer_places(words(paragraph.text), question.answers))
 
 
 def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]]:

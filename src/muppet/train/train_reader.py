@@ -115,7 +115,9 @@ class ReaderRun(Run[ReaderBatch]):
         negatives = {}
         if data.weights.squad and data.wrong_paragraphs != 0:
             rng = np.random.default_rng(self.recipe.run.seed)
-            negatives = article_negatives(self.data, squad_negatives(self.data, rng))
+            near = squad_negatives(self.data, rng)
+            may_answer = data.answers_in == "every"
+            negatives = article_negatives(self.data, near, may_answer=may_answer)
         return WrongChains(
             count=data.wrong_chains,
             paragraphs=None if data.wrong_paragraphs < 0 else data.wrong_paragraphs,
