@@ -8,14 +8,16 @@ that words find are searched? By any number of models, say of sentence and of pa
 encoded on demand. SQuAD's questions stand article by article: they are shuffled by a fixed seed.
 """
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 from figure_c import CUTOFFS, Curve, draw
-from shared import arguments, settings_of, shuffled, some_of
+from shared import settings_of, shuffled, some_of
 
 from muppet.cli.progress import ProgressLine
 from muppet.config import RetrieveConfig
@@ -28,9 +30,13 @@ WIDTHS = (8, 16, 32, 64, 128)
 
 
 def main() -> None:
-    parser = arguments(__doc__, skip=0)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kb", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("models", nargs="+", help="NAME=MODEL")
+    parser.add_argument("--config", type=Path, help="Settings, as TOML [default: the KB's].")
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--count", type=int, help="Then take so many [default: all].")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     questions = some_of(shuffled(read_questions(asked.questions)), asked.skip, asked.count)
@@ -58,9 +64,7 @@ def curve(
         find = by_model(retriever.with_config(replace(base, narrow=(width,))))
         found = find_all(find, questions, f"{model}, {width}", progress)
         scores = score_found(knowledge, questions, found)
-        points[str(width)] = {
-            k: sum(one.perfect[k] for one in scores) / len(scores) for k in CUTOFFS
-        }
+        points[str(width)] = {k: fmean(one.perfect[k] for one in scores) for k in CUTOFFS}
     progress.close()
     return points
 

@@ -88,6 +88,7 @@ def test_paragraphs_are_found_by_title_and_number(store: Store) -> None:
 
 def test_the_store_counts_what_it_holds(store: Store) -> None:
     assert (store.count_documents(), store.count_paragraphs()) == (3, 5)
+    assert not store.is_empty()
     assert store.sources() == [("birds.txt", 1), ("films.txt", 1), ("languages.txt", 1)]
     assert [number for number, _, _ in store.texts()] == [1, 2, 3, 4, 5]
     store.close()

@@ -144,6 +144,10 @@ class Store:
     def count_paragraphs(self) -> int:
         return self._number("SELECT count(*) FROM paragraphs")
 
+    def is_empty(self) -> bool:
+        """Whether there is no paragraph; to count half a million of them takes half a second."""
+        return not self._number("SELECT EXISTS (SELECT 1 FROM paragraphs)")
+
     def count_documents(self) -> int:
         return self._number("SELECT count(*) FROM documents")
 

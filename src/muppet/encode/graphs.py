@@ -26,7 +26,7 @@ class Graphs:
         manifest = _manifest(directory)
         self.config = from_table(EncoderConfig, manifest.config["encoder"])
         self.is_int8 = bool(manifest.config["int8"])
-        self.checksum = checksum_of(directory)
+        self.checksum = _checksum(directory, self.config)
         self._inputs = Inputs(directory, self.config, manifest.config["positions"], REMAKE)
         self.preparer = self._inputs.preparer
         self._text = self._session(directory, "text.onnx")
@@ -73,7 +73,10 @@ class Graphs:
 
 def checksum_of(directory: Path) -> str:
     """Of what makes the sentence vectors: the graph, and how much of a paragraph it is shown."""
-    config = from_table(EncoderConfig, _manifest(directory).config["encoder"])
+    return _checksum(directory, from_table(EncoderConfig, _manifest(directory).config["encoder"]))
+
+
+def _checksum(directory: Path, config: EncoderConfig) -> str:
     graph = checksum_file(file_of(directory, "text.onnx", REMAKE))
     return hashlib.sha256(f"{graph} {config.max_tokens} {config.title}".encode()).hexdigest()
 

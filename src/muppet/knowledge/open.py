@@ -75,7 +75,7 @@ class KnowledgeBase:
     def narrower(self, engine: str, progress: Progress = silent) -> Narrower:
         """The lexical engine of this name, `bm25` or `tfidf`; the latter is built if need be."""
         if engine not in self._opened:
-            if not self.store.count_paragraphs():
+            if self.store.is_empty():
                 raise CorpusError(
                     f"{self.directory} holds no documents yet. Add some with "
                     f"`muppet index SOURCE... --into {self.directory}`."
