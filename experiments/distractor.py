@@ -17,7 +17,7 @@ from pathlib import Path
 from shared import add_reader, head, markdown, means_of, per_cent, tell
 
 from muppet.cli.progress import ProgressLine
-from muppet.config import ReadConfig, load_config
+from muppet.config import Config, load_config
 from muppet.corpus.benchmarks import read_questions
 from muppet.encode.encoder import TextEncoder
 from muppet.evaluate.asking import answered, predictions_of
@@ -48,11 +48,13 @@ def main() -> None:
     asked = parser.parse_args()
     past = asked.skip + asked.count if asked.count else None
     questions = read_questions(asked.questions)[asked.skip : past]
-    config = load_config(asked.config).read if asked.config else ReadConfig()
+    settings = load_config(asked.config) if asked.config else Config()
+    config = settings.read
     if asked.all:
         find, config = every_own, replace(config, chains=EVERY)
     else:
-        find = among_own(TextEncoder(asked.model, asked.threads))
+        encoder = TextEncoder(asked.model, asked.threads)
+        find = among_own(encoder, temperature=settings.retrieve.temperature)
     reader = ChainReader(asked.reader, asked.threads)
     progress = ProgressLine()
     results = read_found(find, reader, questions, {"": config}, progress)[""]

@@ -44,8 +44,9 @@ COMPARED = 8
 FIRST_HOP = (8, 16, 32, 64, 128)
 SECOND_HOP = (32, 64, 128, 256, 512, 1024)
 BEAMS = (1, 2, 4, 8, 16, 32)
-MARGINS = (0.5, 1.0, 2.0, math.inf)
+MARGINS = (0.15, 0.25, 0.5, 1.0, math.inf)
 WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0)
+TEMPERATURES = (1.0, 2.0, 4.0, 8.0)
 OWN = "as it is set"
 
 
@@ -116,6 +117,7 @@ def forms(base: RetrieveConfig, *, with_all: bool) -> dict[str, RetrieveConfig]:
         engine="tfidf",
         narrow=(32, 512),
         pools=("question",),
+        temperature=1.0,
         lexical_weight=0.0,
         widths=(8,),
         margin=math.inf,
@@ -136,6 +138,7 @@ def forms(base: RetrieveConfig, *, with_all: bool) -> dict[str, RetrieveConfig]:
     found |= {f"n2 = {n}": replace(base, narrow=(first, n)) for n in SECOND_HOP}
     found |= {f"beam {width}": replace(base, widths=(width,)) for width in BEAMS}
     found |= {f"margin {one:g}": replace(base, margin=one) for one in MARGINS}
+    found |= {f"temperature {one:g}": replace(base, temperature=one) for one in TEMPERATURES}
     found |= {f"words count {one:g}": replace(base, lexical_weight=one) for one in WEIGHTS}
     return {OWN: base} | {name: config for name, config in found.items() if config != base}
 

@@ -18,6 +18,8 @@ Settings = TypeVar("Settings")
 POOLS = ("question", "requery", "all")
 HEAVIEST = 1_000_000
 """No weight is more: beyond that, sums with it lose what else they add up."""
+COLDEST = 1e-3
+"""No temperature is less: beyond that, logits divided by it are no numbers any more."""
 LARGEST = 2**31
 MOST_DROPPED = 0.99
 """Dropout of everything would leave nothing to learn from."""
@@ -67,11 +69,12 @@ class RetrieveConfig:
     `hops` is a number, or auto: the stop head decides, up to `most_hops`. At each hop `narrow`
     paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
     those of question and chain, `all` searches the whole knowledge source. `ranking` is the
-    model's, or the one of the released code. A hop's log probability loses up to
-    `lexical_weight`, as far as its words match less than the best of its pool, and a chain goes on
-    only within `margin` of the best: ours; in the paper 0 and inf. The paper's own are narrow =
-    [32, 512] and pools = ["question"]. With `on_demand`, paragraphs that have no vectors yet are
-    encoded when a search looks at them; else they are not found.
+    model's, or the one of the released code. A hop's log probability is that of its logit divided
+    by `temperature`, so that a network that is sure of many paragraphs still tells them apart; it
+    loses up to `lexical_weight`, as far as its words match less than the best of its pool; and a
+    chain goes on only within `margin` of the best: ours; in the paper 1, 0 and inf. The paper's own
+    are narrow = [32, 512] and pools = ["question"]. With `on_demand`, paragraphs that have no
+    vectors yet are encoded when a search looks at them; else they are not found.
     """
 
     engine: str = "bm25"
@@ -79,9 +82,10 @@ class RetrieveConfig:
     most_hops: int = 4
     narrow: tuple[int, ...] = (32, 128)
     pools: tuple[str, ...] = ("question", "requery")
+    temperature: float = 4.0
     lexical_weight: float = 1.0
     widths: tuple[int, ...] = (8,)
-    margin: float = 0.5
+    margin: float = 0.25
     keep: int = 45
     ranking: str = "model"
     on_demand: bool = False
@@ -106,6 +110,7 @@ class RetrieveConfig:
                 "false."
             )
         require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
+        require_between("retrieve.temperature", self.temperature, COLDEST, HEAVIEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,13 +265,13 @@ class ReadConfig:
     """
 
     chains: int = 8
-    margin: float = 0.75
+    margin: float = 0.3
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
-    chain_weight: float = 2.0
+    chain_weight: float = 4.0
     match_weight: float = 2.0
-    support: float = 0.5
+    support: float = 0.6
     support_each: bool = True
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ QUESTIONS = [
     "Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?",
     "Where is the museum?",
 ]
-PAPER = RetrieveConfig(narrow=(32, 512), pools=("question",), lexical_weight=0.0)
+PAPER = RetrieveConfig(
+    narrow=(32, 512), pools=("question",), temperature=1.0, lexical_weight=0.0, margin=inf
+)
 WIDE = replace(PAPER, narrow=(62,), widths=(62,), keep=100)
 
 
@@ -37,12 +40,16 @@ def probabilities(retriever: Retriever, asked: Asked, numbers: list[int]) -> dic
         paragraph = retriever.knowledge.store.paragraphs([number])[number]
         (rows,) = retriever.encoder.sentences([paragraph])
         inner = max(float(row @ asked.search[0]) for row in rows)
-        found[number] = float(log_sigmoid(inner + asked.offset[0]))
+        logit = (inner + asked.offset[0]) / retriever.config.temperature
+        found[number] = float(log_sigmoid(logit))
     return found
 
 
-def test_with_wide_beams_the_chains_are_the_best_of_all_pairs(knowledge: KnowledgeBase) -> None:
-    retriever = open_retriever(knowledge, config=WIDE)
+@pytest.mark.parametrize("temperature", [1.0, 4.0])
+def test_with_wide_beams_the_chains_are_the_best_of_all_pairs(
+    knowledge: KnowledgeBase, temperature: float
+) -> None:
+    retriever = open_retriever(knowledge, config=replace(WIDE, temperature=temperature))
     for question in QUESTIONS:
         numbers = [hop.paragraph for hop in knowledge.narrow(question, 62)]
         first = probabilities(retriever, retriever.encoder.ask([question]), numbers)

@@ -68,7 +68,7 @@ def lexical_paragraphs(knowledge: KnowledgeBase, engine: str, keep: int = KEEP) 
     return find
 
 
-def among_own(encoder: TextEncoder, keep: int = KEEP) -> Find:
+def among_own(encoder: TextEncoder, keep: int = KEEP, temperature: float = 1.0) -> Find:
     """The best pairs of each question's own paragraphs, by the model: the distractor setting.
 
     All pairs are searched, and ranked as retrieval ranks them. Words count for nothing here,
@@ -76,7 +76,7 @@ def among_own(encoder: TextEncoder, keep: int = KEEP) -> Find:
     """
 
     def find(questions: Sequence[BenchmarkQuestion]) -> list[Retrieved]:
-        return [_best_own(encoder, one, keep) for one in questions]
+        return [_best_own(encoder, one, keep, temperature) for one in questions]
 
     return find
 
@@ -131,7 +131,9 @@ def _by_shares(chains: Sequence[Chain]) -> list[Ranked]:
     return [Ranked(chain, chain.score / best - 1) for chain in chains]
 
 
-def _best_own(encoder: TextEncoder, asked: BenchmarkQuestion, keep: int) -> Retrieved:
+def _best_own(
+    encoder: TextEncoder, asked: BenchmarkQuestion, keep: int, temperature: float
+) -> Retrieved:
     question, own = asked.question.text, own_paragraphs(asked)
     if len(own) < HOPS:
         return _every_own(question, own)
@@ -146,7 +148,7 @@ def _best_own(encoder: TextEncoder, asked: BenchmarkQuestion, keep: int) -> Retr
 
     def search(asked: Asked, _prefixes: Sequence[Prefix], _hop: int) -> list[list[Hop]]:
         products, sentences = best_sentences(np.concatenate(rows), starts, asked.search)
-        scores = log_sigmoid(products + asked.offset[:, None])
+        scores = log_sigmoid((products + asked.offset[:, None]) / temperature)
         return [
             [Hop(number, *hop) for number, hop in enumerate(zip(*pair, strict=True))]
             for pair in zip(scores.tolist(), sentences.tolist(), strict=True)

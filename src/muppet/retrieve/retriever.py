@@ -212,8 +212,8 @@ class Retriever:
         """Log probabilities, less what the words lack; the released ranking wants raw products."""
         if self._beam.is_released:
             return products
-        scores = log_sigmoid(products + offset) + self.config.lexical_weight * shares
-        return scores.astype(np.float32)
+        likely = log_sigmoid((products + offset) / self.config.temperature)
+        return (likely + self.config.lexical_weight * shares).astype(np.float32)
 
     def _pools(
         self, session: _Session, prefixes: Sequence[Prefix], hop: int
