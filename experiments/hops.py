@@ -74,7 +74,8 @@ def main() -> None:
         reader = ChainReader(asked.reader, asked.threads)
         for name in [asked.only] if asked.only else SETS:
             every = read_questions(asked.data / SETS[name])[asked.skip if name == CHOSE else 0 :]
-            questions = some_of(shuffled(every), 0, asked.count)
+            with_gold = [one for one in every if one.gold.paragraphs]  # a few of MuSiQue lack it
+            questions = some_of(shuffled(with_gold), 0, asked.count)
             warn_of_missing(knowledge, questions)
             counts[name] = len(questions)
             rows[name] = {
