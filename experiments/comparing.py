@@ -151,7 +151,14 @@ def _read(
     progress: ProgressLine,
 ) -> Scored:
     """The two rows of a system."""
-    plain = replace(system.read, chains=chains, margin=math.inf, chain_weight=0.0, match_weight=0.0)
+    plain = replace(
+        system.read,
+        chains=chains,
+        margin=math.inf,
+        one_hop=1.0,
+        chain_weight=0.0,
+        match_weight=0.0,
+    )
     settings = {name: plain, name + COUNTING: system.read}
     results = read_found(system.find, reader, questions, settings, progress, name)
     return {

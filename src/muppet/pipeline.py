@@ -74,9 +74,7 @@ class Muppet:
 
     def _read(self, found: Sequence[Retrieved]) -> list[list[Answer]]:
         """The best chains of all questions are read in one go, and then judged each by itself."""
-        counts = [
-            worth_reading([ranked.score for ranked in one.chains], self.config) for one in found
-        ]
+        counts = [worth_reading(one.scores, one.hops, self.config) for one in found]
         pairs = [
             (one.question, [one.paragraphs[number] for number in ranked.chain.paragraphs])
             for one, count in zip(found, counts, strict=True)

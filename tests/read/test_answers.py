@@ -205,7 +205,15 @@ def test_where_nothing_was_read_there_is_no_answer() -> None:
 def test_chains_near_the_best_are_worth_reading(
     scores: list[float], chains: int, margin: float, count: int
 ) -> None:
-    assert worth_reading(scores, ReadConfig(chains=chains, margin=margin)) == count
+    assert worth_reading(scores, 2, ReadConfig(chains=chains, margin=margin)) == count
+
+
+def test_of_shorter_chains_more_are_worth_reading() -> None:
+    scores = [0.0, -0.2, -0.4, -0.5, -0.7, -3.0]
+    config = ReadConfig(chains=2, margin=0.22)
+    assert [worth_reading(scores, hops, config) for hops in (1, 2, 3)] == [3, 2, 2]
+    assert worth_reading(scores, 1, replace(config, margin=0.5)) == 4  # twice two at most
+    assert worth_reading(scores, 1, replace(config, one_hop=1.0)) == 2
 
 
 def test_a_margin_below_nothing_is_refused() -> None:

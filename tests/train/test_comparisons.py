@@ -49,12 +49,13 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
     [
         ("Ada Holm (born 3 May 1901 in Bergen) is a Norwegian film director.",
          {"born": 1901, "birthplace": "Bergen", "nation": "Norwegian", "kind": "film director",
-          "both": "Norwegian film director"}),
+          "both": "Norwegian film director", "works": ("film director",)}),
         ("Ada Holm (3 May 1901 – 1 June 1980) was a former Welsh potter and writer.",
-         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter", "both": "Welsh potter"}),
+         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter", "both": "Welsh potter",
+          "works": ("potter", "writer")}),
         ("Kite is a 1994 American comedy film directed by Ada Holm.",
          {"year": 1994, "nation": "American", "kind": "comedy film",
-          "both": "American comedy film"}),
+          "both": "American comedy film", "director": "Ada Holm"}),
         ("Skerry College is a school, founded in March 1887.",
          {"founded": 1887, "kind": "school"}),
         ("Skerry is a village of Norway with a population of about 1,204 people.",
@@ -68,12 +69,27 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
          {"kilometres": 31, "opened": 1902, "kind": "railway"}),
         ("Ada Holm (born 3 May 1901 in New Bergen, Norway) was a Norwegian painter.",
          {"born": 1901, "birthplace": "New Bergen", "nation": "Norwegian", "kind": "painter",
-          "both": "Norwegian painter"}),
+          "both": "Norwegian painter", "works": ("painter",)}),
         ("Ada was born May 3, 1901, in Oslo.", {"birthplace": "Oslo"}),
         ("Holmia is a moon that was discovered on 9 September 1892 by a painter.",
          {"kind": "moon", "discovered": 1892}),
         ("Holm is a novel first published in May 1902.", {"kind": "novel", "published": 1902}),
         ("Holm is a ship launched in 1810.", {"kind": "ship", "launched": 1810}),
+        ("Ada Holm (born 1901) is an American actress, stage director, and poet from Holm County.",
+         {"born": 1901, "nation": "American", "kind": "actress", "both": "American actress",
+          "works": ("actress", "stage director", "poet")}),
+        ("Holmia is a genus of moss in the family Holmiaceae.",
+         {"kind": "genus", "family": "Holmiaceae"}),
+        ("Kite is a play by the Welsh painter Ada Holm.", {"kind": "play", "author": "Ada Holm"}),
+        ("Skerry is a hamlet in Upper Holm County.",
+         {"kind": "hamlet", "county": "Upper Holm County"}),
+        ("Kite is a game, developed by Holm Studios and published by Skerry.",
+         {"kind": "game", "developer": "Holm Studios", "publisher": "Skerry"}),
+        ("Holm Ltd is a company based in New Bergen, Ohio.",
+         {"kind": "company", "city": "New Bergen", "state": "Ohio",
+          "country": "the United States"}),
+        ("Skerry is a club in the Northern Premier League.",
+         {"kind": "club", "league": "Northern Premier League"}),
         ("It rained.", {}),
     ],
 )  # fmt: skip
@@ -121,7 +137,7 @@ def test_yes_and_no_are_about_as_many_and_the_same_seed_makes_the_same_questions
     made = make_comparisons(WORLD, 300, seed=4)
     counts = Counter(one["answer"] for one in made if one["answer"] in {"yes", "no"})
     assert counts.total() > 60
-    assert 0.6 < counts["yes"] / counts["no"] < 1.7
+    assert abs(counts["yes"] - counts["no"]) <= 1
     assert made == make_comparisons(WORLD, 300, seed=4)
     assert made != make_comparisons(WORLD, 300, seed=5)
 
@@ -142,3 +158,28 @@ def test_in_brief_they_come_with_the_openings_of_their_two_paragraphs_alone() ->
             title for title, _ in one["supporting_facts"]
         )
         assert all(len(sentences) <= OPENING for _, sentences in one["context"])
+
+
+def test_whether_both_do_some_work_is_answered_by_all_that_each_does() -> None:
+    """Also by a wider word: a drummer is a musician."""
+    works = ("drummer", "guitarist and painter", "painter", "potter", "sculptor")
+    world = [
+        told(f"Person {number}x", f"Person {number}x (born {1900 + number}) is a {work}.")
+        for number in range(40)
+        for work in [works[number % len(works)]]
+    ]
+    wide = {"drummer": "musician", "guitarist": "musician", "painter": "artist",
+            "sculptor": "artist"}  # fmt: skip
+    asked = 0
+    for one in make_comparisons(world, 200, seed=3):
+        found = re.search("both (?:Person .* and Person \\d+x )?(?:worked as )?([a-z]+)s[?,]",
+                          one["question"])  # fmt: skip
+        if one["answer"] not in {"yes", "no"} or not found:
+            continue
+        asked += 1
+        does = []
+        for title, _ in one["supporting_facts"]:
+            own = works[int(re.findall(r"\d+", title)[0]) % len(works)].split(" and ")
+            does.append({*own, *(wide[work] for work in own if work in wide)})
+        assert (found[1] in does[0] and found[1] in does[1]) == (one["answer"] == "yes"), one
+    assert asked > 40

@@ -4,7 +4,7 @@ To read is what takes the time: every chain is read once, and the answers are th
 by as many settings as are to be compared.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from muppet.config import ReadConfig
@@ -31,32 +31,37 @@ def read_found(
 
     With the model's chains and a knowledge base's own settings this is what `ask` says.
     """
-    most = max(config.chains for config in settings.values())
     results: dict[Name, dict[str, Result]] = {name: {} for name in settings}
     for first in range(0, len(questions), BATCH):
         some = questions[first : first + BATCH]
         found = find(some)
+        most = [_most(one, settings.values()) for one in found]
         read = iter(reader.read(_pairs(found, most)))
-        for asked, one in zip(some, found, strict=True):
-            own = [next(read) for _ in one.chains[:most]]
+        for asked, one, count in zip(some, found, most, strict=True):
+            own = [next(read) for _ in range(count)]
             for name, config in settings.items():
                 results[name][asked.question.id] = _result(reader, one, own, config)
         progress(stage, first + len(some), len(questions))
     return results
 
 
-def _pairs(found: Sequence[Retrieved], most: int) -> list[tuple[str, list[Paragraph]]]:
+def _most(found: Retrieved, settings: Iterable[ReadConfig]) -> int:
+    """How many chains are read by the settings that read most."""
+    return max(worth_reading(found.scores, found.hops, config) for config in settings)
+
+
+def _pairs(found: Sequence[Retrieved], most: Sequence[int]) -> list[tuple[str, list[Paragraph]]]:
     return [
         (one.question, [one.paragraphs[number] for number in ranked.chain.paragraphs])
-        for one in found
-        for ranked in one.chains[:most]
+        for one, count in zip(found, most, strict=True)
+        for ranked in one.chains[:count]
     ]
 
 
 def _result(
     reader: ChainReader, found: Retrieved, read: Sequence[ChainRead], config: ReadConfig
 ) -> Result:
-    count = worth_reading([ranked.score for ranked in found.chains], config)
+    count = worth_reading(found.scores, found.hops, config)
     weighed = [
         with_retrieval(one, ranked.score, ranked.chain.sentences, config)
         for one, ranked in zip(read[:count], found.chains, strict=False)

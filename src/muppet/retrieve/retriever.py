@@ -47,6 +47,15 @@ class Retrieved:
     ranks: Mapping[int, int] = field(default_factory=dict)
     seconds: float = 0.0
 
+    @property
+    def scores(self) -> list[float]:
+        return [one.score for one in self.chains]
+
+    @property
+    def hops(self) -> int:
+        """Of the best chain; none has none."""
+        return len(self.chains[0].chain.hops) if self.chains else 0
+
     def best(self, count: int) -> Found:
         """The best chains, and no more than so many."""
         return Found(

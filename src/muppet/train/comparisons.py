@@ -7,183 +7,28 @@ it rests on.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from muppet.domain import Paragraph
-from muppet.train.facts import OPENING, Subject, facts_of
+from muppet.train.facts import OPENING, RELATIONS, Subject, facts_of
+from muppet.train.wording import (
+    BOTH,
+    ORDERS,
+    SAME,
+    SHARED_KIND,
+    SHARED_NATION,
+    SHARED_PLACE,
+    SHARED_WORK,
+    WIDER,
+    WIDER_WORK,
+    plural,
+)
 
 LONGEST = 120
 """Words of a paragraph; longer ones are left out."""
 DISTRACTORS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """Questions whose answer is the one of two with the smaller or the larger value, and those
-    that ask whether the first has the smaller or the larger."""
-
-    fact: str
-    smaller: tuple[str, ...]
-    larger: tuple[str, ...]
-    is_smaller: tuple[str, ...] = ()
-    is_larger: tuple[str, ...] = ()
-
-
-_ORDERS = (
-    _Order(
-        "born",
-        ("Who was born first, {a} or {b}?", "Who was born earlier, {a} or {b}?",
-         "Who is older, {a} or {b}?", "Which person is older, {a} or {b}?",
-         "Between {a} and {b}, who was born first?", "Who is the oldest, {a} or {b}?"),
-        ("Who was born later, {a} or {b}?", "Who is younger, {a} or {b}?",
-         "Which person is younger, {a} or {b}?"),
-        ("Was {a} born before {b}?", "Is {a} older than {b}?"),
-        ("Was {a} born after {b}?", "Is {a} younger than {b}?"),
-    ),
-    _Order(
-        "died",
-        ("Who died first, {a} or {b}?", "Who died earlier, {a} or {b}?"),
-        ("Who died later, {a} or {b}?", "Who died last, {a} or {b}?"),
-        ("Did {a} die before {b}?",),
-        ("Did {a} die after {b}?",),
-    ),
-    _Order(
-        "year",
-        ("Which {kind} came out first, {a} or {b}?", "Which {kind} was released first, {a} or {b}?",
-         "Which {kind} was released earlier, {a} or {b}?", "Was {a} or {b} released first?",
-         "Which {kind} is older, {a} or {b}?"),
-        ("Which {kind} is newer, {a} or {b}?", "Which {kind} was released later, {a} or {b}?",
-         "Which {kind} came out more recently, {a} or {b}?"),
-        ("Was the {kind} {a} released before the {kind} {b}?", "Did {a} come out before {b}?"),
-        ("Was the {kind} {a} released after {b}?",),
-    ),
-    _Order(
-        "founded",
-        ("Which was founded first, {a} or {b}?", "Which was established earlier, {a} or {b}?",
-         "Which is older, {a} or {b}?", "Was {a} or {b} founded first?",
-         "Which was formed first, {a} or {b}?"),
-        ("Which was founded later, {a} or {b}?", "Which was established later, {a} or {b}?"),
-        ("Was {a} founded before {b}?",),
-        ("Was {a} founded after {b}?",),
-    ),
-    _Order(
-        "opened",
-        ("Which opened first, {a} or {b}?", "Which opened earlier, {a} or {b}?",
-         "Which was opened first, {a} or {b}?"),
-        ("Which opened later, {a} or {b}?", "Which was opened more recently, {a} or {b}?"),
-        ("Did {a} open before {b}?",),
-        ("Did {a} open after {b}?",),
-    ),
-    _Order(
-        "built",
-        ("Which was built first, {a} or {b}?", "Which is older, {a} or {b}?",
-         "Which was completed earlier, {a} or {b}?"),
-        ("Which was built later, {a} or {b}?", "Which is newer, {a} or {b}?"),
-        ("Was {a} built before {b}?", "Is {a} older than {b}?"),
-        ("Was {a} built after {b}?",),
-    ),
-    _Order(
-        "discovered",
-        ("Which was discovered first, {a} or {b}?", "Which was discovered earlier, {a} or {b}?"),
-        ("Which was discovered later, {a} or {b}?",),
-        ("Was {a} discovered before {b}?",),
-        ("Was {a} discovered after {b}?",),
-    ),
-    _Order(
-        "published",
-        ("Which was published first, {a} or {b}?", "Which was first published, {a} or {b}?"),
-        ("Which was published later, {a} or {b}?",),
-        ("Was {a} published before {b}?",),
-        ("Was {a} published after {b}?",),
-    ),
-    _Order(
-        "launched",
-        ("Which was launched first, {a} or {b}?", "Which was launched earlier, {a} or {b}?"),
-        ("Which was launched later, {a} or {b}?",),
-        ("Was {a} launched before {b}?",),
-        ("Was {a} launched after {b}?",),
-    ),
-    _Order(
-        "people",
-        ("Which has fewer inhabitants, {a} or {b}?",
-         "Which has the smaller population, {a} or {b}?"),
-        ("Which has more inhabitants, {a} or {b}?", "Which has the larger population, {a} or {b}?",
-         "Which has more people, {a} or {b}?"),
-        ("Does {a} have fewer inhabitants than {b}?",),
-        ("Does {a} have more inhabitants than {b}?",),
-    ),
-    _Order(
-        "species",
-        ("Which genus has fewer species, {a} or {b}?",),
-        ("Which genus has more species, {a} or {b}?",
-         "Which genus contains more species, {a} or {b}?"),
-    ),
-    _Order(
-        "metres",
-        ("Which is lower, {a} or {b}?",),
-        ("Which is higher, {a} or {b}?", "Which is taller, {a} or {b}?"),
-        (),
-        ("Is {a} higher than {b}?",),
-    ),
-    _Order(
-        "kilometres",
-        ("Which is shorter, {a} or {b}?",),
-        ("Which is longer, {a} or {b}?",),
-        (),
-        ("Is {a} longer than {b}?",),
-    ),
-)  # fmt: skip
-_SAME = {
-    "nation": (
-        "Are {a} and {b} of the same nationality?", "Were {a} and {b} of the same nationality?",
-        "Do {a} and {b} have the same nationality?", "Are {a} and {b} from the same country?",
-        "Were both {a} and {b} from the same country?",
-    ),
-    "birthplace": (
-        "Were {a} and {b} born in the same city?", "Were {a} and {b} born in the same place?",
-        "Were both {a} and {b} born in the same town?",
-    ),
-    "country": (
-        "Are {a} and {b} in the same country?", "Are {a} and {b} located in the same country?",
-        "Are both {a} and {b} in the same country?",
-    ),
-    "state": (
-        "Are {a} and {b} in the same state?", "Are {a} and {b} located in the same state?",
-        "Are both {a} and {b} located in the same U.S. state?",
-    ),
-}  # fmt: skip
-_BOTH = {
-    "nation": ("Are {a} and {b} both {value}?", "Are both {a} and {b} {value}?"),
-    "kind": (
-        "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
-        "Were {a} and {b} both {values}?",
-    ),
-    "both": (
-        "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
-        "Were both {a} and {b} {values}?",
-    ),
-    "birthplace": (
-        "Were {a} and {b} both born in {value}?", "Were both {a} and {b} born in {value}?",
-    ),
-    "country": (
-        "Are {a} and {b} both in {value}?", "Are both {a} and {b} located in {value}?",
-        "Are {a} and {b} both located in {value}?",
-    ),
-}  # fmt: skip
-_BOTH["state"] = _BOTH["country"]
-_SHARED_NATION = (
-    "What nationality do {a} and {b} share?", "{a} and {b} are both of what nationality?",
-    "What nationality were both {a} and {b}?",
-)  # fmt: skip
-_SHARED_WORK = (
-    "What occupation do {a} and {b} share?", "What profession do {a} and {b} have in common?",
-    "{a} and {b} share which occupation?",
-)  # fmt: skip
-_SHARED_KIND = ("What are both {a} and {b}?", "{a} and {b} are both what?")
-_SHARED_PLACE = ("In which {name} are both {a} and {b}?", "{a} and {b} are both in which {name}?")
 
 
 def make_comparisons(
@@ -205,14 +50,20 @@ def make_comparisons(
         for fact in subject.facts.values():
             groups[fact.name, fact.group].append(subject)
     maker = _Maker(groups, np.random.default_rng(seed), brief)
-    makers = [maker.ordered] * 5 + [maker.yes_or_no] * 4 + [maker.shared, maker.which]
+    makers = [maker.ordered] * 4 + [maker.yes_or_no] * 5 + [maker.both_are] * 2
+    makers += [maker.shared, maker.which]
     made: list[dict[str, Any]] = []
+    verdicts = {"yes": 0, "no": 0}
     for tried in range(20 * count):
         if len(made) == count:
             break
         question = makers[tried % len(makers)]()
-        if question is not None:
-            made.append({"_id": f"made-{seed}-{len(made)}", **question})
+        answer = question["answer"] if question else ""
+        if question is None or verdicts.get(answer, 0) > min(verdicts.values()):
+            continue  # two drawn by chance seldom share anything: as many yes as no
+        if answer in verdicts:
+            verdicts[answer] += 1
+        made.append({"_id": f"made-{seed}-{len(made)}", **question})
     return made
 
 
@@ -230,7 +81,7 @@ class _Maker:
         self._brief = brief
 
     def ordered(self) -> dict[str, Any] | None:
-        order = _ORDERS[self._rng.integers(len(_ORDERS))]
+        order = ORDERS[self._rng.integers(len(ORDERS))]
         drawn = self._pair(order.fact)
         if drawn is None:
             return None
@@ -249,7 +100,7 @@ class _Maker:
         return self._asked(templates, order.fact, drawn, answer, kind=kind)
 
     def yes_or_no(self) -> dict[str, Any] | None:
-        name = self._one_of("nation", "kind", "both", "birthplace", "country", "state")
+        name = self._one_of("nation", "kind", "both", "birthplace", "country", "state", *RELATIONS)
         drawn = self._pair(name, alike=bool(self._rng.random() < 0.5))
         if drawn is None:
             return None
@@ -257,10 +108,34 @@ class _Maker:
         if first != second and (first.endswith(second) or second.endswith(first)):
             return None  # a film director is a director
         answer = "yes" if first == second else "no"
-        can_be_same = name in _SAME and (name != "nation" or drawn[0].is_person)
-        same = can_be_same and self._rng.random() < 0.6
-        templates = _SAME[name] if same else _BOTH[name]
-        return self._asked(templates, name, drawn, answer, value=first, values=_plural(first))
+        unit = first.split()[-1].lower()
+        can_be_same = name in SAME and (name != "nation" or drawn[0].is_person)
+        if can_be_same and self._rng.random() < 0.6:
+            return self._asked(SAME[name], name, drawn, answer, unit=unit)
+        told = int(self._rng.integers(2))  # whose value is asked for
+        value = (first, second)[told]
+        if answer == "no" and value in drawn[1 - told].paragraph.text:
+            return None
+        if name == "country" and answer == "yes":
+            value = WIDER.get(value, value) if self._rng.random() < 0.5 else value
+        return self._asked(BOTH[name], name, drawn, answer, value=value, values=plural(value))
+
+    def both_are(self) -> dict[str, Any] | None:
+        """Whether both do some work: what one of them does, or a wider word for it."""
+        drawn = self._pair("works")
+        if drawn is None:
+            return None
+        told = int(self._rng.integers(2))
+        does, others = (drawn[place].facts["works"].value for place in (told, 1 - told))
+        work = self._one_of(*does)
+        wide = WIDER_WORK.get(work.split()[-1], work)
+        asked = wide if self._rng.random() < 0.5 else work
+        also = {word for one in others for word in (one, one.split()[-1])}
+        also |= {WIDER_WORK[word] for word in also & WIDER_WORK.keys()}
+        if asked not in also and asked.split()[-1] in drawn[1 - told].paragraph.text:
+            return None  # said in other words, or further on
+        answer = "yes" if asked in also else "no"
+        return self._asked(BOTH["works"], "works", drawn, answer, values=plural(asked))
 
     def shared(self) -> dict[str, Any] | None:
         name = self._one_of("nation", "kind", "country", "state")
@@ -270,11 +145,11 @@ class _Maker:
         answer = drawn[0].facts[name].value.removeprefix("the ")
         if not all(answer in one.paragraph.text for one in drawn[:2]):
             return None
-        templates: Sequence[str] = _SHARED_NATION
+        templates: Sequence[str] = SHARED_NATION
         if name == "kind":
-            templates = _SHARED_WORK if drawn[0].is_person else _SHARED_KIND
+            templates = SHARED_WORK if drawn[0].is_person else SHARED_KIND
         elif name != "nation":
-            templates = _SHARED_PLACE
+            templates = SHARED_PLACE
         return self._asked(templates, name, drawn, answer, name=name)
 
     def which(self) -> dict[str, Any] | None:
@@ -346,14 +221,6 @@ class _Maker:
                 for place in self._rng.permutation(len(given)).tolist()
             ],
         }  # fmt: skip
-
-
-def _plural(kind: str) -> str:
-    if kind.endswith(("s", "x", "ch", "sh")):
-        return kind if kind.endswith("series") else f"{kind}es"
-    if kind.endswith("y") and kind[-2] not in "aeiou":
-        return f"{kind[:-1]}ies"
-    return f"{kind[:-3]}men" if kind.endswith("man") else f"{kind}s"
 
 
 def _escaped(text: str) -> str:

@@ -79,6 +79,24 @@ _KIND_ENDS = re.compile(
     r"with|to|at|on|known|best|born|where|whose|played|playing|produced|recorded|as|used|found|"
     r"about|near|first|discovered|published|launched|built|opened|founded)\b"
 )
+_NAME = r"[A-Z][\w'’.-]*[\w'’](?: [A-Z][\w'’-]+)"
+RELATIONS = {
+    "director": re.compile(rf"\bdirected (?:and \w+ )?by ({_NAME}{{1,2}})"),
+    "author": re.compile(
+        rf"\b(?:written|novel|book|play) by (?:[a-zA-Z-]+ ){{0,3}}?({_NAME}{{1,2}})"
+    ),
+    "developer": re.compile(rf"\bdeveloped by ({_NAME}{{0,2}})"),
+    "publisher": re.compile(rf"\bpublished by ({_NAME}{{0,2}})"),
+    "family": re.compile(r"\bin the (?:family )?([A-Z][a-z]+(?:aceae|idae))\b"),
+    "league": re.compile(rf"\b(?:in|of) the ({_NAME}{{0,3}} (?:League|Conference|Division))\b"),
+    "county": re.compile(rf"\bin ({_NAME}{{0,1}} (?:County|District|Province|Prefecture))\b"),
+    "city": re.compile(rf"\b(?:located|based|headquartered) in ({_NAME}{{0,2}}),"),
+}
+"""What many paragraphs say of their subjects, so that two may share it."""
+_WORK = re.compile(
+    rf"\b(?:is|was) an? (?:former |retired |professional )*(?:(?:{_NATIONS})[ -]){{0,2}}"
+    r"(?P<work>[a-z][a-z -]+(?:, (?:and )?[a-z][a-z -]+)*)"
+)
 _SAID = re.compile(
     r"^(?:It|He|She) (?P<said>(?:is|was|has|had|won|lies|served|played) [^.;]{12,90})\.$"
 )
@@ -134,11 +152,21 @@ def _of_first(sentence: str) -> Found:
         found["born"] = ("person", int(born[1]))
     if told := _IS.search(sentence):
         found |= _what_it_is(told, is_person="born" in found)
+    if "born" in found and (works := _works(sentence)):
+        found["works"] = ("person", works)
     if (place := _IN.search(sentence.strip())) and "born" not in found:
         if place["state"]:
             found["state"] = ("state", place["state"])
         found["country"] = ("country", place["country"] or "the United States")
     return found
+
+
+def _works(sentence: str) -> tuple[str, ...]:
+    """What a person does, all of it: actor, director and producer."""
+    told = _WORK.search(sentence)
+    parts = re.split(r",? and |, ", told["work"]) if told else []
+    works = [_KIND_ENDS.split(f"{part} ", maxsplit=1)[0].strip(" -") for part in parts]
+    return tuple(one for one in works if len(one) >= 3 and len(one.split()) <= 2)
 
 
 def _of_second(sentence: str) -> Found:
@@ -156,7 +184,8 @@ def _of_any(sentence: str) -> Found:
     }
     if born := _BORN_IN.search(sentence):
         found["birthplace"] = ("person", born["town"])
-    return found
+    related = {name: one.search(sentence) for name, one in RELATIONS.items()}
+    return found | {name: (name, hit[1]) for name, hit in related.items() if hit}
 
 
 def _what_it_is(told: re.Match[str], *, is_person: bool) -> Found:
