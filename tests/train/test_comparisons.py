@@ -49,10 +49,9 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
     [
         ("Ada Holm (born 3 May 1901 in Bergen) is a Norwegian film director.",
          {"born": 1901, "birthplace": "Bergen", "nation": "Norwegian", "kind": "film director",
-          "both": "Norwegian film director", "works": ("film director",)}),
+          "both": "Norwegian film director"}),
         ("Ada Holm (3 May 1901 – 1 June 1980) was a former Welsh potter and writer.",
-         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter", "both": "Welsh potter",
-          "works": ("potter", "writer")}),
+         {"born": 1901, "died": 1980, "nation": "Welsh", "kind": "potter", "both": "Welsh potter"}),
         ("Kite is a 1994 American comedy film directed by Ada Holm.",
          {"year": 1994, "nation": "American", "kind": "comedy film",
           "both": "American comedy film", "director": "Ada Holm"}),
@@ -69,15 +68,14 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
          {"kilometres": 31, "opened": 1902, "kind": "railway"}),
         ("Ada Holm (born 3 May 1901 in New Bergen, Norway) was a Norwegian painter.",
          {"born": 1901, "birthplace": "New Bergen", "nation": "Norwegian", "kind": "painter",
-          "both": "Norwegian painter", "works": ("painter",)}),
+          "both": "Norwegian painter"}),
         ("Ada was born May 3, 1901, in Oslo.", {"birthplace": "Oslo"}),
         ("Holmia is a moon that was discovered on 9 September 1892 by a painter.",
          {"kind": "moon", "discovered": 1892}),
         ("Holm is a novel first published in May 1902.", {"kind": "novel", "published": 1902}),
         ("Holm is a ship launched in 1810.", {"kind": "ship", "launched": 1810}),
         ("Ada Holm (born 1901) is an American actress, stage director, and poet from Holm County.",
-         {"born": 1901, "nation": "American", "kind": "actress", "both": "American actress",
-          "works": ("actress", "stage director", "poet")}),
+         {"born": 1901, "nation": "American", "kind": "actress", "both": "American actress"}),
         ("Holmia is a genus of moss in the family Holmiaceae.",
          {"kind": "genus", "family": "Holmiaceae"}),
         ("Kite is a play by the Welsh painter Ada Holm.", {"kind": "play", "author": "Ada Holm"}),
@@ -97,7 +95,26 @@ def test_an_opening_tells_years_numbers_nationality_and_kind(
     sentence: str, facts: dict[str, Any]
 ) -> None:
     found = facts_of(told("T", sentence))
-    assert {name: fact.value for name, fact in found.items()} == facts
+    assert {name: fact.value for name, fact in found.items() if name != "called"} == facts
+
+
+@pytest.mark.parametrize(
+    ("sentence", "names"),
+    [
+        ("Kite was a Welsh arts and garden travel magazine.",
+         ("arts", "magazine", "travel magazine")),
+        ("Ada Holm is an American-Welsh actress, stage director, and poet from Ohio.",
+         ("actress", "director", "stage director", "poet")),
+        ("Kite is a 2010 American documentary film directed by Ada Holm.",
+         ("film", "documentary film")),
+        ("Ada Holm was a former potter and writer.", ("potter", "writer")),
+    ],
+)  # fmt: skip
+def test_an_opening_tells_all_that_something_is_called(
+    sentence: str, names: tuple[str, ...]
+) -> None:
+    assert facts_of(told("T", sentence))["called"].value == names
+    assert "called" not in facts_of(told("T", "It rained."))
 
 
 def test_a_fact_knows_its_sentence_and_only_openings_say_what_a_thing_is() -> None:
@@ -160,26 +177,25 @@ def test_in_brief_they_come_with_the_openings_of_their_two_paragraphs_alone() ->
         assert all(len(sentences) <= OPENING for _, sentences in one["context"])
 
 
-def test_whether_both_do_some_work_is_answered_by_all_that_each_does() -> None:
-    """Also by a wider word: a drummer is a musician."""
-    works = ("drummer", "guitarist and painter", "painter", "potter", "sculptor")
+def test_whether_both_are_of_some_kind_is_answered_by_all_that_each_is_called() -> None:
+    """In fewer words, too, and by a wider word: a jazz drummer is a drummer and a musician."""
+    kinds = ("jazz drummer", "guitarist and potter", "potter", "novelist", "poet and drummer")
+    names = (
+        {"drummer", "jazz drummer", "musician"}, {"guitarist", "potter", "musician"}, {"potter"},
+        {"novelist", "writer"}, {"poet", "drummer", "writer", "musician"},
+    )  # fmt: skip
     world = [
-        told(f"Person {number}x", f"Person {number}x (born {1900 + number}) is a {work}.")
-        for number in range(40)
-        for work in [works[number % len(works)]]
+        told(f"Person {number}x", f"Person {number}x (born {1900 + number}) is a {kind}.")
+        for number in range(60)
+        for kind in [kinds[number % len(kinds)]]
     ]
-    wide = {"drummer": "musician", "guitarist": "musician", "painter": "artist",
-            "sculptor": "artist"}  # fmt: skip
-    asked = 0
-    for one in make_comparisons(world, 200, seed=3):
-        found = re.search("both (?:Person .* and Person \\d+x )?(?:worked as )?([a-z]+)s[?,]",
-                          one["question"])  # fmt: skip
-        if one["answer"] not in {"yes", "no"} or not found:
+    asked: Counter[str] = Counter()
+    for one in make_comparisons(world, 300, seed=3):
+        found = re.search(r"both (?:.*x )?([a-z ]+)s[?,]", one["question"])
+        if one["answer"] not in {"yes", "no"} or not found or "same" in one["question"]:
             continue
-        asked += 1
-        does = []
-        for title, _ in one["supporting_facts"]:
-            own = works[int(re.findall(r"\d+", title)[0]) % len(works)].split(" and ")
-            does.append({*own, *(wide[work] for work in own if work in wide)})
-        assert (found[1] in does[0] and found[1] in does[1]) == (one["answer"] == "yes"), one
-    assert asked > 40
+        numbers = [int(title.split()[1].rstrip("x")) for title, _ in one["supporting_facts"]]
+        are = [found[1] in names[number % len(names)] for number in numbers]
+        assert all(are) == (one["answer"] == "yes"), one
+        asked[found[1]] += 1
+    assert asked["drummer"] and asked["jazz drummer"] and asked["musician"]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muppet.domain import Paragraph
 from muppet.train.facts import OPENING, RELATIONS, Subject, facts_of
@@ -50,7 +51,7 @@ def make_comparisons(
         for fact in subject.facts.values():
             groups[fact.name, fact.group].append(subject)
     maker = _Maker(groups, np.random.default_rng(seed), brief)
-    makers = [maker.ordered] * 4 + [maker.yes_or_no] * 5 + [maker.both_are] * 2
+    makers = [maker.ordered] * 4 + [maker.yes_or_no] * 4 + [maker.both_are] * 3
     makers += [maker.shared, maker.which]
     made: list[dict[str, Any]] = []
     verdicts = {"yes": 0, "no": 0}
@@ -76,7 +77,11 @@ class _Maker:
         rng: np.random.Generator,
         brief: bool,
     ) -> None:
-        self._groups = {key: some for key, some in groups.items() if len(some) > DISTRACTORS + 2}
+        kept = {key: some for key, some in groups.items() if len(some) > DISTRACTORS + 2}
+        self._groups: dict[str, list[list[Subject]]] = defaultdict(list)
+        for (name, _), some in kept.items():
+            self._groups[name].append(some)
+        self._chances = {name: _by_size(own) for name, own in self._groups.items()}
         self._rng = rng
         self._brief = brief
 
@@ -121,21 +126,18 @@ class _Maker:
         return self._asked(BOTH[name], name, drawn, answer, value=value, values=plural(value))
 
     def both_are(self) -> dict[str, Any] | None:
-        """Whether both do some work: what one of them does, or a wider word for it."""
-        drawn = self._pair("works")
-        if drawn is None:
+        """Whether both are of some kind: what one of them is called, or a wider word for it."""
+        alike = bool(self._rng.random() < 0.5)
+        drawn = self._pair("called" if alike else "kind")
+        if drawn is None or not all("called" in one.facts for one in drawn[:2]):
             return None
         told = int(self._rng.integers(2))
-        does, others = (drawn[place].facts["works"].value for place in (told, 1 - told))
-        work = self._one_of(*does)
-        wide = WIDER_WORK.get(work.split()[-1], work)
-        asked = wide if self._rng.random() < 0.5 else work
-        also = {word for one in others for word in (one, one.split()[-1])}
-        also |= {WIDER_WORK[word] for word in also & WIDER_WORK.keys()}
-        if asked not in also and asked.split()[-1] in drawn[1 - told].paragraph.text:
+        names = [_also_called(drawn[place].facts["called"].value) for place in (told, 1 - told)]
+        asked = self._one_of(*names[0])
+        if asked not in names[1] and asked.split()[-1] in drawn[1 - told].paragraph.text:
             return None  # said in other words, or further on
-        answer = "yes" if asked in also else "no"
-        return self._asked(BOTH["works"], "works", drawn, answer, values=plural(asked))
+        answer = "yes" if asked in names[1] else "no"
+        return self._asked(BOTH["called"], "called", drawn, answer, values=plural(asked))
 
     def shared(self) -> dict[str, Any] | None:
         name = self._one_of("nation", "kind", "country", "state")
@@ -177,11 +179,10 @@ class _Maker:
     def _pair(self, name: str, *, alike: bool | None = None) -> list[Subject] | None:
         """Two subjects to compare, and behind them distractors; `alike` or not in what is
         compared, if that matters."""
-        keys = [key for key in self._groups if key[0] == name]
-        if not keys:
+        if name not in self._chances:
             return None
-        sizes = np.sqrt([len(self._groups[key]) for key in keys])
-        some = self._groups[keys[self._rng.choice(len(keys), p=sizes / sizes.sum())]]
+        chances = self._chances[name]
+        some = self._groups[name][self._rng.choice(len(chances), p=chances)]
         drawn = [some[place] for place in self._rng.permutation(len(some))[: DISTRACTORS + 2]]
         if alike is not None:
             value = drawn[0].facts[name].value
@@ -221,6 +222,17 @@ class _Maker:
                 for place in self._rng.permutation(len(given)).tolist()
             ],
         }  # fmt: skip
+
+
+def _by_size(groups: Sequence[Sequence[Subject]]) -> NDArray[np.float64]:
+    """How likely each group is drawn: large ones more, but not as many times as they are larger."""
+    sizes = np.sqrt([len(some) for some in groups])
+    return np.asarray(sizes / sizes.sum())
+
+
+def _also_called(names: Sequence[str]) -> list[str]:
+    """Those names, and wider words for them."""
+    return list(dict.fromkeys([*names, *(WIDER_WORK[one] for one in names if one in WIDER_WORK)]))
 
 
 def _escaped(text: str) -> str:

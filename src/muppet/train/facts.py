@@ -93,9 +93,10 @@ RELATIONS = {
     "city": re.compile(rf"\b(?:located|based|headquartered) in ({_NAME}{{0,2}}),"),
 }
 """What many paragraphs say of their subjects, so that two may share it."""
-_WORK = re.compile(
-    rf"\b(?:is|was) an? (?:former |retired |professional )*(?:(?:{_NATIONS})[ -]){{0,2}}"
-    r"(?P<work>[a-z][a-z -]+(?:, (?:and )?[a-z][a-z -]+)*)"
+_CALLED = re.compile(
+    r"\b(?:is|was|are|were) an? (?:(?:former|retired|professional|small|large|historic|defunct|"
+    rf"{_YEAR[1:-1]}|(?:{_NATIONS})(?:-(?:{_NATIONS}))?) )*"
+    r"(?P<called>[a-z][a-z -]+(?:, (?:and )?[a-z][a-z -]+)*)"
 )
 _SAID = re.compile(
     r"^(?:It|He|She) (?P<said>(?:is|was|has|had|won|lies|served|played) [^.;]{12,90})\.$"
@@ -152,8 +153,8 @@ def _of_first(sentence: str) -> Found:
         found["born"] = ("person", int(born[1]))
     if told := _IS.search(sentence):
         found |= _what_it_is(told, is_person="born" in found)
-    if "born" in found and (works := _works(sentence)):
-        found["works"] = ("person", works)
+    if called := _called(sentence):
+        found["called"] = (called[0].split()[-1], called)
     if (place := _IN.search(sentence.strip())) and "born" not in found:
         if place["state"]:
             found["state"] = ("state", place["state"])
@@ -161,12 +162,15 @@ def _of_first(sentence: str) -> Found:
     return found
 
 
-def _works(sentence: str) -> tuple[str, ...]:
-    """What a person does, all of it: actor, director and producer."""
-    told = _WORK.search(sentence)
-    parts = re.split(r",? and |, ", told["work"]) if told else []
-    works = [_KIND_ENDS.split(f"{part} ", maxsplit=1)[0].strip(" -") for part in parts]
-    return tuple(one for one in works if len(one) >= 3 and len(one.split()) <= 2)
+def _called(sentence: str) -> tuple[str, ...]:
+    """All that something is called, in one word or two: a gay travel magazine is a travel magazine
+    and a magazine; somebody may be an actor, a film director and a poet."""
+    told = _CALLED.search(sentence)
+    found: dict[str, None] = {}
+    for part in re.split(r",? and |, ", told["called"]) if told else []:
+        words = _KIND_ENDS.split(f"{part} ", maxsplit=1)[0].strip(" -").split()
+        found |= dict.fromkeys(" ".join(words[-count:]) for count in (1, 2) if words)
+    return tuple(one for one in found if len(one) >= 4)
 
 
 def _of_second(sentence: str) -> Found:

@@ -194,10 +194,9 @@ BOTH |= {
         "Are {a} and {b} both in {value}?", "Are both {a} and {b} based in {value}?",
         "{a} and {b} are both from {value}?",
     ),
-    "works": (
+    "called": (
         "Are {a} and {b} both {values}?", "Are both {a} and {b} {values}?",
         "Were {a} and {b} both {values}?", "{a} and {b} are both {values}, is this true?",
-        "Have both {a} and {b} worked as {values}?",
     ),
 }  # fmt: skip
 BOTH["state"] = BOTH["county"] = BOTH["country"]
