@@ -36,7 +36,7 @@ def comparisons(
 ) -> None:
     """Make comparison questions from the documents in FILES, to train on.
 
-    What two documents' opening sentences say of years, numbers, nationality, place and kind makes
+    What two documents' opening sentences say of years, numbers, places, kinds and makers makes
     questions like "Who was born first, A or B?", with answers and evidence, in HotpotQA's schema:
     name the file among `data.train` of a recipe.
     """

@@ -6,7 +6,7 @@ equal answers of different chains are one; support comes from the chain of the a
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,13 +78,11 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
 
 
 def worth_reading(scores: Sequence[float], hops: int, config: ReadConfig) -> int:
-    """How many chains are read, of those with these scores, best first; the best has so many hops.
-
-    A chain of one hop is half as long as one of two: more of them can be read in the same time.
-    """
+    """How many chains are read, of those with these scores, best first; the longest has so many
+    hops. A chain of one is half as long as one of two: more can be read in the same time."""
     more = config.one_hop if hops == 1 else 1.0
-    near = (score >= scores[0] - more * config.margin for score in scores)
-    return sum(takewhile(bool, islice(near, round(more * config.chains))))
+    most, margin = round(more * config.chains), more * config.margin
+    return sum(takewhile(bool, (score >= scores[0] - margin for score in scores[:most])))
 
 
 def with_retrieval(

@@ -53,8 +53,8 @@ class Retrieved:
 
     @property
     def hops(self) -> int:
-        """Of the best chain; none has none."""
-        return len(self.chains[0].chain.hops) if self.chains else 0
+        """Of the longest chain."""
+        return max((len(one.chain.hops) for one in self.chains), default=0)
 
     def best(self, count: int) -> Found:
         """The best chains, and no more than so many."""

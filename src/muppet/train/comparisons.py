@@ -16,6 +16,7 @@ from muppet.domain import Paragraph
 from muppet.train.facts import OPENING, RELATIONS, Subject, facts_of
 from muppet.train.wording import (
     BOTH,
+    FAR,
     ORDERS,
     SAME,
     SHARED_KIND,
@@ -109,18 +110,18 @@ class _Maker:
         drawn = self._pair(name, alike=bool(self._rng.random() < 0.5))
         if drawn is None:
             return None
-        first, second = (one.facts[name].value for one in drawn[:2])
-        if first != second and (first.endswith(second) or second.endswith(first)):
+        whole = [one.facts[name].value for one in drawn[:2]]
+        first, second = (value.split(", ")[0] for value in whole)  # a county without its state
+        answer = "yes" if whole[0] == whole[1] else "no"
+        if answer == "no" and (first.endswith(second) or second.endswith(first)):
             return None  # a film director is a director
-        answer = "yes" if first == second else "no"
-        unit = first.split()[-1].lower()
-        can_be_same = name in SAME and (name != "nation" or drawn[0].is_person)
-        if can_be_same and self._rng.random() < 0.6:
-            return self._asked(SAME[name], name, drawn, answer, unit=unit)
         told = int(self._rng.integers(2))  # whose value is asked for
         value = (first, second)[told]
         if answer == "no" and value in drawn[1 - told].paragraph.text:
-            return None
+            return None  # said further on
+        can_be_same = name in SAME and (name != "nation" or drawn[0].is_person)
+        if can_be_same and self._rng.random() < 0.6:
+            return self._asked(SAME[name], name, drawn, answer, unit=first.split()[-1].lower())
         if name == "country" and answer == "yes":
             value = WIDER.get(value, value) if self._rng.random() < 0.5 else value
         return self._asked(BOTH[name], name, drawn, answer, value=value, values=plural(value))
@@ -137,6 +138,8 @@ class _Maker:
         if asked not in names[1] and asked.split()[-1] in drawn[1 - told].paragraph.text:
             return None  # said in other words, or further on
         answer = "yes" if asked in names[1] else "no"
+        if answer == "no" and asked in WIDER_WORK.values() and not FAR.intersection(names[1]):
+            return None  # who knows what else is called so
         return self._asked(BOTH["called"], "called", drawn, answer, values=plural(asked))
 
     def shared(self) -> dict[str, Any] | None:

@@ -83,21 +83,31 @@ _NAME = r"[A-Z][\w'’.-]*[\w'’](?: [A-Z][\w'’-]+)"
 RELATIONS = {
     "director": re.compile(rf"\bdirected (?:and \w+ )?by ({_NAME}{{1,2}})"),
     "author": re.compile(
-        rf"\b(?:written|novel|book|play) by (?:[a-zA-Z-]+ ){{0,3}}?({_NAME}{{1,2}})"
+        r"^(?!.*\b(?:based|adapt)).*?\b(?:written|(?:is|was) an? [^,.;]*(?:novel|book|play)) by "
+        rf"(?:[a-zA-Z-]+ ){{0,3}}?({_NAME}{{1,2}})"
     ),
     "developer": re.compile(rf"\bdeveloped by ({_NAME}{{0,2}})"),
     "publisher": re.compile(rf"\bpublished by ({_NAME}{{0,2}})"),
     "family": re.compile(r"\bin the (?:family )?([A-Z][a-z]+(?:aceae|idae))\b"),
-    "league": re.compile(rf"\b(?:in|of) the ({_NAME}{{0,3}} (?:League|Conference|Division))\b"),
-    "county": re.compile(rf"\bin ({_NAME}{{0,1}} (?:County|District|Province|Prefecture))\b"),
-    "city": re.compile(rf"\b(?:located|based|headquartered) in ({_NAME}{{0,2}}),"),
+    "league": re.compile(rf"\b(?:in|of) the ({_NAME}{{0,3}} (?:League|Conference))\b"),
+    "county": re.compile(
+        rf"\bin ({_NAME}{{0,1}} (?:County|District|Province|Prefecture), {_NAME}{{0,1}})"
+    ),
+    "city": re.compile(rf"\b(?:located|based|headquartered) in ({_NAME}{{0,2}}, {_NAME}{{0,1}})"),
 }
-"""What many paragraphs say of their subjects, so that two may share it."""
+"""What many paragraphs say of their subjects, so that two may share it; a county and a city with
+where they lie, since many have one name."""
+PLACES = frozenset({"county", "city"})
 _CALLED = re.compile(
     r"\b(?:is|was|are|were) an? (?:(?:former|retired|professional|small|large|historic|defunct|"
-    rf"{_YEAR[1:-1]}|(?:{_NATIONS})(?:-(?:{_NATIONS}))?) )*"
+    rf"{_YEAR[1:-1]}|(?:{_NATIONS})(?:-(?:{_NATIONS}))?) )*+"
     r"(?P<called>[a-z][a-z -]+(?:, (?:and )?[a-z][a-z -]+)*)"
 )
+_NO_NAME = re.compile(
+    r"(?:former|retired|professional|male|female|type|kind|species|genus|member|part|name|"
+    r"track|list|rhythm|field|created|starting|caused|able|set|one|word|term)"
+)
+"""What nothing is called by itself."""
 _SAID = re.compile(
     r"^(?:It|He|She) (?P<said>(?:is|was|has|had|won|lies|served|played) [^.;]{12,90})\.$"
 )
@@ -138,6 +148,8 @@ def facts_of(paragraph: Paragraph) -> dict[str, Fact]:
         facts = _of_first(sentence) if number == 0 else _of_second(sentence)
         for name, (group, value) in (facts | _of_any(sentence)).items():
             found.setdefault(name, Fact(name, group, value, number))
+    if "born" in found:  # somebody lies nowhere
+        found = {name: fact for name, fact in found.items() if name not in PLACES}
     return found
 
 
@@ -163,13 +175,22 @@ def _of_first(sentence: str) -> Found:
 
 
 def _called(sentence: str) -> tuple[str, ...]:
-    """All that something is called, in one word or two: a gay travel magazine is a travel magazine
-    and a magazine; somebody may be an actor, a film director and a poet."""
+    """All that something is called, in one word or two: a cheap travel magazine is a travel
+    magazine and a magazine; somebody may be an actor, a film director and a poet."""
     told = _CALLED.search(sentence)
     found: dict[str, None] = {}
-    for part in re.split(r",? and |, ", told["called"]) if told else []:
-        words = _KIND_ENDS.split(f"{part} ", maxsplit=1)[0].strip(" -").split()
-        found |= dict.fromkeys(" ".join(words[-count:]) for count in (1, 2) if words)
+    if not told:
+        return ()
+    parts = re.split(r",? and |, ", told["called"])
+    is_cut = sentence[told.end() : told.end() + 1].isupper()  # a retired Democratic politician
+    for place, part in enumerate(parts, 1):
+        name, *more = _KIND_ENDS.split(f"{part} ", maxsplit=1)
+        words = name.strip(" -").split()
+        is_whole = more or place < len(parts) or not is_cut
+        if words and is_whole and not _NO_NAME.fullmatch(words[-1]):
+            found |= dict.fromkeys(" ".join(words[-count:]) for count in (1, 2))
+        if more:
+            break  # what follows is said of something else: a plant with leaves and berries
     return tuple(one for one in found if len(one) >= 4)
 
 

@@ -153,7 +153,6 @@ SAME = {
         "Do {a} and {b} belong to the same family?", "Are {a} and {b} in the same family?",
         "Are {a} and {b} members of the same family?",
     ),
-    "league": ("Have {a} and {b} been in the same league?", "Do {a} and {b} share a league?"),
     "county": (
         "Are {a} and {b} in the same {unit}?", "Are {a} and {b} located in the same {unit}?",
         "Are both {a} and {b} in the same {unit}?", "Do {a} and {b} lie in the same {unit}?",
@@ -202,18 +201,21 @@ BOTH |= {
 BOTH["state"] = BOTH["county"] = BOTH["country"]
 WIDER = {"England": "the United Kingdom", "Scotland": "the United Kingdom", "Wales": "Britain"}
 """Where a country lies, for those that ask more widely."""
-_CALLED = {
+_WORKS_OF = {
     "musician": "singer|songwriter|guitarist|drummer|pianist|rapper|vocalist|bassist|violinist|"
-    "cellist|saxophonist|keyboardist|singer-songwriter",
+    "cellist|saxophonist|keyboardist|singer-songwriter|composer|conductor",
     "athlete": "footballer|swimmer|cyclist|boxer|wrestler|sprinter|gymnast|skier|golfer|rower|"
-    "cricketer|runner|jumper|biathlete|fencer",
+    "cricketer|runner|jumper|biathlete|fencer|player|racer|forward|midfielder|goalkeeper|pitcher",
     "writer": "novelist|poet|playwright|essayist|dramatist|author|journalist|screenwriter",
     "scientist": "physicist|chemist|biologist|botanist|astronomer|geologist|zoologist|ecologist|"
-    "entomologist|biochemist|geneticist",
+    "entomologist|biochemist|geneticist|mathematician|paleontologist",
     "artist": "painter|sculptor|illustrator|printmaker|photographer",
+    "actor": "actress",
 }
-WIDER_WORK = {work: wide for wide, works in _CALLED.items() for work in works.split("|")}
+WIDER_WORK = {work: wide for wide, works in _WORKS_OF.items() for work in works.split("|")}
 """What somebody may be called as well: a drummer is a musician."""
+FAR = frozenset({"politician", "lawyer", "judge", "bishop", "businessman", "economist", "engineer"})
+"""Who does none of that, as far as one can know."""
 SHARED_NATION = (
     "What nationality do {a} and {b} share?", "{a} and {b} are both of what nationality?",
     "What nationality were both {a} and {b}?",
@@ -229,7 +231,8 @@ SHARED_PLACE = ("In which {name} are both {a} and {b}?", "{a} and {b} are both i
 def plural(kind: str) -> str:
     """Of one word or several, as English mostly has it."""
     if kind.endswith(("s", "x", "ch", "sh")):
-        return kind if kind.endswith("series") else f"{kind}es"
+        return kind if kind.endswith(("series", "species")) else f"{kind}es"
     if kind.endswith("y") and kind[-2] not in "aeiou":
         return f"{kind[:-1]}ies"
-    return f"{kind[:-3]}men" if kind.endswith("man") else f"{kind}s"
+    is_man = kind.endswith("man") and not kind.endswith("human")
+    return f"{kind[:-3]}men" if is_man else f"{kind}s"
