@@ -31,6 +31,8 @@ from muppet.train.wording import (
 LONGEST = 120
 """Words of a paragraph; longer ones are left out."""
 DISTRACTORS = 4
+TRIES = 50
+"""Draws for each question wanted: most do not fit."""
 
 
 def make_comparisons(
@@ -56,7 +58,7 @@ def make_comparisons(
     makers += [maker.shared, maker.which]
     made: list[dict[str, Any]] = []
     verdicts = {"yes": 0, "no": 0}
-    for tried in range(20 * count):
+    for tried in range(TRIES * count):
         if len(made) == count:
             break
         question = makers[tried % len(makers)]()
