@@ -32,7 +32,8 @@ muppet train reader recipes/small-reader-3.toml --out ../runs/small-reader-3
 muppet train reader recipes/small-reader-4.toml --out ../runs/small-reader-4
 muppet train reader recipes/small-reader-5.toml --out ../runs/small-reader-5
 muppet train reader recipes/small-reader-6.toml --out ../runs/small-reader-6
-muppet train export ../runs/small-reader-6/best --int8 --out ../runs/reader
+muppet train average ../runs/small-reader-5/best ../runs/small-reader-6/best --out ../runs/mean-6
+muppet train export ../runs/mean-6 --int8 --out ../runs/reader
 muppet train calibrate ../kb48 ../shared/data/hotpotqa/dev.json.xz --count 200 --reader ../runs/reader
 
 # their numbers
