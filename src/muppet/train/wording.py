@@ -179,8 +179,6 @@ BOTH = {
         "Are {a} and {b} both in {value}?", "Are both {a} and {b} located in {value}?",
         "Are {a} and {b} both located in {value}?",
     ),
-}  # fmt: skip
-BOTH |= {
     "director": (
         "Were {a} and {b} both directed by {value}?", "Did {value} direct both {a} and {b}?",
     ),
