@@ -15,7 +15,9 @@ from muppet.train.examples import (
     TrainingQuestion,
     chain_samples,
     hotpot_samples,
+    questions_of_one_hop,
     random_paragraph,
+    sibling_samples,
     squad_samples,
 )
 
@@ -199,6 +201,26 @@ def test_too_few_negatives_are_filled_up_with_random_paragraphs_but_never_gold()
         assert rows[0] == 2
         assert 4 in rows[1:]
         assert len(set(rows)) == 4
+
+
+def test_siblings_are_asked_of_each_paragraph_and_have_the_others_as_negatives() -> None:
+    rows = (0, 0, 0, 1, 1, 2, 9)  # of whose paragraphs the questions are; the third has none
+    data = world(*(question((row,), dataset="squad") for row in rows), count=10)
+    asked_of = questions_of_one_hop(data)
+    assert asked_of == {0: [0, 1, 2], 1: [3, 4], 2: [5], 9: [6]}
+    rng = np.random.default_rng(0)
+    brought: set[int] = set()
+    for _ in range(100):
+        samples = sibling_samples(0, data, (1, 2, 3), asked_of, 2, rng)
+        numbers = Counter(sample.question for sample in samples)
+        assert {0, 3, 4, 5} <= set(numbers) <= {0, 1, 2, 3, 4, 5}
+        assert all(count == 2 for count in numbers.values())  # one right, one wrong
+        for sample in samples:
+            (row,) = sample.paragraphs
+            assert row in (0, 1, 2, 3)
+            assert sample.relevant == sample.complete == ((row,) == (rows[sample.question],),)
+        brought |= set(numbers)
+    assert brought == {0, 1, 2, 3, 4, 5}
 
 
 def test_a_question_without_distractors_gets_random_paragraphs_but_never_gold() -> None:

@@ -296,4 +296,5 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
         "small-reader-4",
         "small-reader-5",
         "small-reader-6",
+        "small-reader-7",
     }

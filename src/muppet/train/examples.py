@@ -139,6 +139,43 @@ def squad_samples(
     ]
 
 
+def sibling_samples(
+    number: int,
+    data: TrainingData,
+    negatives: Sequence[int],
+    asked_of: Mapping[int, Sequence[int]],
+    siblings: int,
+    rng: np.random.Generator,
+) -> list[ChainSample]:
+    """The same four paragraphs, and up to so many questions of each of them, not in the paper.
+
+    A paragraph takes long to read and a question does not: each question has the others'
+    paragraphs, near to its own, as negatives. `asked_of` are the questions of a row.
+    """
+    own = data.questions[number].gold
+    rows = [*own, *several(NEGATIVES_PER_QUESTION, negatives, own, data, rng)]
+    numbers = {number}
+    for row in rows:
+        numbers |= set(rng.permutation(asked_of.get(row, ()))[:siblings].tolist())
+    samples = []
+    for one in sorted(numbers):
+        gold = data.questions[one].gold
+        others = [row for row in rows if row not in gold]
+        wrong = others[rng.integers(len(others))]
+        samples.append(ChainSample(one, gold, relevant=(True,), complete=(True,)))
+        samples.append(_wrong_sample(one, (wrong,), right_hops=0))
+    return samples
+
+
+def questions_of_one_hop(data: TrainingData) -> dict[int, list[int]]:
+    """The questions whose only evidence a paragraph is, by its row."""
+    found: dict[int, list[int]] = {}
+    for number, question in enumerate(data.questions):
+        if len(question.gold) == 1:
+            found.setdefault(question.gold[0], []).append(number)
+    return found
+
+
 def random_paragraph(
     data: TrainingData, excluded: Collection[int], rng: np.random.Generator
 ) -> int:

@@ -62,7 +62,9 @@ class WeightsConfig:
 class DataConfig:
     """Files, relative to where the command runs; `dev` chooses the checkpoint.
 
-    `wrong_chains` of a question are drawn for each right one (checklist 17: two).
+    `wrong_chains` of a question are drawn for each right one (checklist 17: two). With `siblings`,
+    a question of SQuAD brings so many questions of each of its four paragraphs along (checklist 18:
+    none).
     """
 
     train: tuple[str, ...] = ()
@@ -71,10 +73,12 @@ class DataConfig:
     word_vectors: str = ""
     mined: str = ""
     wrong_chains: int = 2
+    siblings: int = 0
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
     def __post_init__(self) -> None:
         require_between("data.wrong_chains", self.wrong_chains, 0, MOST_CHAINS)
+        require_between("data.siblings", self.siblings, 0, MOST_CHAINS)
 
 
 @dataclass(frozen=True, slots=True)

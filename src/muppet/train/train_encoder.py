@@ -13,7 +13,13 @@ from muppet.domain import Progress
 from muppet.nn.encoder import Encoder
 from muppet.nn.model import Model, new_model, save_model
 from muppet.train.batches import Texts, TrainingBatch, make_training_batch
-from muppet.train.examples import ChainSample, chain_samples, squad_samples
+from muppet.train.examples import (
+    ChainSample,
+    chain_samples,
+    questions_of_one_hop,
+    sibling_samples,
+    squad_samples,
+)
 from muppet.train.measure import rank_own_paragraphs, summarise
 from muppet.train.negatives import squad_negatives
 from muppet.train.objective import batch_loss
@@ -50,6 +56,7 @@ class EncoderRun(Run[TrainingBatch]):
             if recipe.data.weights.squad
             else {}
         )
+        self._asked_of = questions_of_one_hop(self.data) if recipe.data.siblings else {}
         vectors = read_word_vectors("encoder", recipe.encoder, recipe.data.word_vectors)
         self.model: Model = new_model(recipe.encoder, all_words(self.data), vectors)
         begin_with(self.model.encoder, recipe.run.start)
@@ -73,13 +80,18 @@ class EncoderRun(Run[TrainingBatch]):
     def frozen(self) -> Frozen | None:
         return frozen_input(self.recipe.encoder, self.encoder.embedding)
 
+    @property
+    def mixes_lengths(self) -> bool:
+        """Questions of one hop and of several meet in every batch where siblings make them many."""
+        return bool(self.recipe.data.siblings)
+
     def batch(self, epoch: int, step: int, numbers: Sequence[int]) -> TrainingBatch:
         """A batch's samples; the gold pair's order flips every epoch (checklist 17)."""
         rng = np.random.default_rng([self.recipe.run.seed, epoch, step])
         samples: list[ChainSample] = []
         for number in numbers:
             if number in self._negatives:  # SQuAD has negatives of its own (checklist 18)
-                samples += squad_samples(number, self.data, self._negatives[number], rng)
+                samples += self._squad_samples(number, rng)
             else:
                 samples += chain_samples(
                     number,
@@ -89,6 +101,12 @@ class EncoderRun(Run[TrainingBatch]):
                     wrong_chains=self.recipe.data.wrong_chains,
                 )
         return make_training_batch(self.texts, samples)
+
+    def _squad_samples(self, number: int, rng: np.random.Generator) -> list[ChainSample]:
+        negatives, siblings = self._negatives[number], self.recipe.data.siblings
+        if not siblings:
+            return squad_samples(number, self.data, negatives, rng)
+        return sibling_samples(number, self.data, negatives, self._asked_of, siblings, rng)
 
     def loss(self, batch: TrainingBatch) -> tuple[Tensor, dict[str, float]]:
         return batch_loss(self.encoder, batch, self.recipe.objective)
