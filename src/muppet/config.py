@@ -80,7 +80,7 @@ class RetrieveConfig:
     engine: str = "bm25"
     hops: int | str = 2
     most_hops: int = 4
-    narrow: tuple[int, ...] = (32, 128)
+    narrow: tuple[int, ...] = (64, 128)
     pools: tuple[str, ...] = ("question", "requery")
     temperature: float = 4.0
     lexical_weight: float = 1.0
