@@ -5,12 +5,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from command_line import muppet
+from command_line import assert_refused, muppet
 
 from random_model import write_model
 
 DEMO = Path(str(files("muppet") / "demo"))
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"
+QUESTION_01 = QUESTION.replace("Shackleton", "Ernest Shackleton")
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +151,31 @@ def test_a_model_that_has_moved_is_named(tmp_path: Path) -> None:
     assert outcome.code == 2
     assert str(model) in outcome.err
     assert muppet("search", tmp_path / "kb", QUESTION, "--model", tmp_path / "elsewhere").code == 0
+
+
+def test_chains_are_written_down_for_training_and_a_stopped_run_goes_on(
+    kb: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "chains.jsonl"
+    command = ("train", "chains", kb, DEMO / "questions.json", "--out", out)
+    first = muppet(*command, "--keep", 3, "--json")
+    assert first.json == {"questions": 35, "new": 35}
+    lines = out.read_text().splitlines()
+    (found,) = [one for one in map(json.loads, lines) if one["id"] == "demo-01"]
+    assert [len(chain) for chain in found["chains"]] == [2, 2, 2]
+    best = muppet("search", kb, QUESTION_01, "--top", 1, "--json").json["chains"][0]
+    assert found["chains"][0] == [hop["title"] for hop in best]
+    out.write_text("\n".join(lines[:20]) + '\n{"id": "demo-2')  # stopped within a line
+    again = muppet(*command, "--keep", 3)
+    assert f"{out}: chains of 35 questions, 15 of them new." in again.out
+    assert out.read_text().splitlines() == lines
+
+
+def test_a_file_of_something_else_is_not_written_on(kb: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    for text in ("Buy bread.\n", "Buy bread."):
+        notes.write_text(text)
+        refused = muppet("train", "chains", kb, DEMO / "questions.json", "--out", notes)
+        assert_refused(refused, "notes.txt:1 holds no retrieved chains")
+        assert notes.read_text() == text
+    assert_refused(muppet("train", "chains", kb, DEMO / "questions.json", "--out", tmp_path))

@@ -14,9 +14,9 @@ from muppet.train.reader_samples import (
     ReaderSample,
     WrongChains,
     article_negatives,
-    read_retrieved,
     reader_samples,
 )
+from muppet.train.retrieved import read_retrieved
 
 PARAGRAPHS = tuple(Paragraph(f"p{n}", f"Title {n}", (f"Text {n}.",)) for n in range(12))
 

@@ -1,4 +1,4 @@
-"""Commands that train: encoder, reader, mine, elmo, export, calibrate; two more have own files."""
+"""Commands that train: encoder, reader, mine, elmo, export, calibrate; three more stand apart."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +10,7 @@ import click
 
 from muppet.cli.progress import ProgressLine
 from muppet.cli.shared import require_utf8
-from muppet.cli.train_made import comparisons
+from muppet.cli.train_made import chains, comparisons
 from muppet.cli.train_own import own
 from muppet.config import load_settings
 from muppet.domain import Progress
@@ -334,5 +334,6 @@ def _megabytes(directory: Path) -> float:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) / 1e6
 
 
+train.add_command(chains)
 train.add_command(comparisons)
 train.add_command(own)

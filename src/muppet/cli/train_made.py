@@ -1,4 +1,4 @@
-"""The command that makes questions to train on: comparisons."""
+"""The commands that make what is trained on: comparisons, chains."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import click
 
 from muppet.artifact import write_json
 from muppet.cli.progress import ProgressLine
+from muppet.cli.shared import kb_argument, model_option
 from muppet.config import CorpusConfig
 from muppet.corpus.paragraphs import split_document
 from muppet.corpus.sources import Sources
@@ -65,3 +66,42 @@ def _openings(files: tuple[Path, ...], every: int, progress: ProgressLine) -> li
             progress("reading", sources.position, sources.total_bytes, f"{len(found):,} paragraphs")
     progress.close()
     return found
+
+
+@click.command()
+@kb_argument
+@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The chains' file.")
+@click.option("--keep", default=8, show_default=True, type=click.IntRange(1, 1000),
+              help="Of each question so many.")  # fmt: skip
+@model_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def chains(
+    kb: Path,
+    questions: tuple[Path, ...],
+    out: Path,
+    keep: int,
+    model: Path | None,
+    as_json: bool,
+) -> None:
+    """Write down the chains that retrieval finds in KB for training QUESTIONS.
+
+    The reader learns to choose between them, as it will have to: a recipe uses them by
+    data.retrieved = OUT. Stopped, the same command goes on where it was.
+    """
+    from muppet.corpus.benchmarks import read_questions
+    from muppet.evaluate.finding import by_model
+    from muppet.knowledge.open import KnowledgeBase
+    from muppet.retrieve.retriever import open_retriever
+    from muppet.train.retrieved import write_retrieved
+
+    asked = [one for file in questions for one in read_questions(file)]
+    progress = ProgressLine()
+    with KnowledgeBase(kb) as knowledge:
+        retriever = open_retriever(knowledge, model, knowledge.config.retrieve, progress)
+        new = write_retrieved(out, asked, by_model(retriever), keep, progress)
+    progress.close()
+    if as_json:
+        click.echo(json.dumps({"questions": len(asked), "new": new}))
+    else:
+        click.echo(f"{out}: chains of {len(asked):,} questions, {new:,} of them new.")

@@ -5,24 +5,16 @@ more hops, of some gold and some distractors. SQuAD: its own paragraph, and othe
 (checklist 28). All chance comes from the `rng` that is passed in.
 """
 
-import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from muppet.corpus.files import decode, open_file
 from muppet.domain import Paragraph
-from muppet.errors import ConfigError
 from muppet.text.tokens import words
 from muppet.train.answers_in_text import answer_places
 from muppet.train.examples import TrainingData, TrainingQuestion, several
-
-_logger = logging.getLogger(__name__)
-
-Rows = tuple[int, ...]
+from muppet.train.retrieved import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +88,6 @@ def _answers(paragraph: Paragraph, question: TrainingQuestion) -> bool:
     return bool(answer_places(words(paragraph.text), question.answers))
 
 
-def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]]:
-    """Retrieved chains by question number; those with a title that the data lacks are left out."""
-    numbers = {question.id: number for number, question in enumerate(data.questions)}
-    by_title: dict[str, int] = {}
-    for row, paragraph in enumerate(data.paragraphs):
-        by_title.setdefault(paragraph.title, row)
-    found: dict[int, tuple[Rows, ...]] = {}
-    unknown = 0
-    for place, line in enumerate(_lines(path), 1):
-        id_, chains = _parsed(line, path, place)
-        if id_ not in numbers:
-            continue
-        question = data.questions[numbers[id_]]
-        own = {data.paragraphs[row].title: row for row in (*question.distractors, *question.gold)}
-        rows = [tuple(own.get(title, by_title.get(title, -1)) for title in one) for one in chains]
-        known = tuple(dict.fromkeys(chain for chain in rows if chain and -1 not in chain))
-        unknown += len(rows) - len(known)
-        found[numbers[id_]] = known
-    _logger.info("%s: chains of %d questions, left out %d", path, len(found), unknown)
-    return found
-
-
 def _with_distractors(
     question: TrainingQuestion, data: TrainingData, rng: np.random.Generator, strangers: float
 ) -> Rows:
@@ -141,19 +111,3 @@ def _in_some_order(chain: Rows, question: TrainingQuestion, rng: np.random.Gener
 def is_gold(chain: Sequence[int], question: TrainingQuestion) -> bool:
     """Whether a chain holds the gold paragraphs and no other, in any order."""
     return set(chain) == set(question.gold)
-
-
-def _lines(path: Path) -> list[str]:
-    with open_file(path) as stream:
-        return [line for line in decode(stream.read(), str(path)).split("\n") if line.strip()]
-
-
-def _parsed(line: str, path: Path, place: int) -> tuple[str, list[list[str]]]:
-    try:
-        content = json.loads(line)
-        return str(content["id"]), [[str(title) for title in chain] for chain in content["chains"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{path}:{place} holds no retrieved chains ({error}). Each line must be "
-            '{"id": question, "chains": [[title, …], …]}.'
-        ) from error

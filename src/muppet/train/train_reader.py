@@ -22,9 +22,9 @@ from muppet.train.reader_recipe import ReaderRecipe
 from muppet.train.reader_samples import (
     WrongChains,
     article_negatives,
-    read_retrieved,
     reader_samples,
 )
+from muppet.train.retrieved import read_retrieved
 from muppet.train.run import (
     Frozen,
     Run,
