@@ -10,7 +10,6 @@ is shown is of others. Writes OUT.json and OUT.png.
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -52,8 +51,7 @@ def main() -> None:
     with KnowledgeBase(asked.kb) as knowledge:
         find = by_model(open_retriever(knowledge))
         settings = {
-            count: replace(knowledge.config.read, chains=count, margin=math.inf, one_hop=1.0)
-            for count in COUNTS
+            count: replace(knowledge.config.read, chains=count, sure=1.0) for count in COUNTS
         }
         found = read_found(find, ChainReader(asked.reader, 2), questions, settings, progress)
     progress.close()

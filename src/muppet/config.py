@@ -253,22 +253,21 @@ def _spells(config: TextConfig) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
-    """How answers are chosen (checklist 27): the best `chains` are read, those that score within
-    `margin` of the best one, and a span has at most `longest` tokens. Of chains of one hop, which
-    are shorter, `one_hop` times as many are read, within as many times the margin.
+    """How answers are chosen (checklist 27): the best chain is read, then as many again, up to
+    `chains`, until an answer's share of all that was read is at least `sure`; a span has at most
+    `longest` tokens.
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
     with a probability of at least `support` are support, and with `support_each` at least one of
     every paragraph; `match_weight` is added to the log odds of those that retrieval found their
-    paragraphs by. The paper's own are margin = inf, one_hop = 1, longest = 8, merge = "best",
+    paragraphs by. The paper's own are chains = 45, sure = 1, longest = 8, merge = "best",
     chain_weight = match_weight = 0, support = 0.5 and support_each = false; ours were chosen on dev
     (docs/log.md).
     """
 
     chains: int = 8
-    margin: float = 0.3
-    one_hop: float = 2.0
+    sure: float = 0.2
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
@@ -284,8 +283,7 @@ class ReadConfig:
         require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
         require_between("read.match_weight", self.match_weight, 0, HEAVIEST)
         require_between("read.support", self.support, 0, 1)
-        require_at_least("read.margin", self.margin, 0)
-        require_between("read.one_hop", self.one_hop, 1, HEAVIEST)
+        require_between("read.sure", self.sure, 0, 1)
         if self.merge not in ("best", "sum"):
             raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")
 

@@ -10,8 +10,8 @@ from typing import Self
 from muppet.config import Config, ReadConfig
 from muppet.domain import Answer, Progress, Result, silent
 from muppet.knowledge.open import KnowledgeBase
-from muppet.read.answers import choose_answers, with_retrieval, worth_reading
 from muppet.read.reader import ChainReader
+from muppet.read.rounds import read_until_sure
 from muppet.retrieve.retriever import Retrieved, Retriever, Watch, open_retriever, unwatched
 from muppet.text.questions import question_from
 
@@ -73,22 +73,8 @@ class Muppet:
         ]
 
     def _read(self, found: Sequence[Retrieved]) -> list[list[Answer]]:
-        """The best chains of all questions are read in one go, and then judged each by itself."""
-        counts = [worth_reading(one.scores, one.hops, self.config) for one in found]
-        pairs = [
-            (one.question, [one.paragraphs[number] for number in ranked.chain.paragraphs])
-            for one, count in zip(found, counts, strict=True)
-            for ranked in one.chains[:count]
-        ]
-        read = iter(self.reader.read(pairs))
-        answers = []
-        for one, count in zip(found, counts, strict=True):
-            chains = [
-                with_retrieval(next(read), ranked.score, ranked.chain.sentences, self.config)
-                for ranked in one.chains[:count]
-            ]
-            answers.append(self.reader.calibrated(choose_answers(chains, self.config)))
-        return answers
+        answers = read_until_sure(found, self.reader.read, self.config)
+        return [self.reader.calibrated(own) for own in answers]
 
     def close(self) -> None:
         self.knowledge.close()

@@ -1,6 +1,5 @@
 """Answers of all chains: kind, verdict, merging, support, the source's characters (27)."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 
 from muppet.config import ReadConfig
 from muppet.domain import Answer, Paragraph, SentenceRef, Span
-from muppet.errors import ConfigError
-from muppet.read.answers import ChainLogits, ChainRead, choose_answers, worth_reading
+from muppet.read.answers import ChainLogits, ChainRead, choose_answers
 from muppet.text.layout import reading_apart
 from muppet.text.prepare import Preparer
 from muppet.text.vocab import Alphabet, Lexicon
@@ -190,32 +188,3 @@ def test_where_nothing_was_read_there_is_no_answer() -> None:
     assert choose_answers([], CONFIG) == []
     empty = read((Paragraph("e", "", ("",)),), {})
     assert [one.kind for one in choose_answers([empty], CONFIG)] == ["yes", "no"]
-
-
-@pytest.mark.parametrize(
-    ("scores", "chains", "margin", "count"),
-    [
-        ([-1.0, -1.2, -1.5, -1.6], 8, 0.5, 3),
-        ([-1.0, -1.2, -1.5, -1.6], 2, 0.5, 2),
-        ([-1.0, -9.0], 8, math.inf, 2),
-        ([-1.0, -1.0], 8, 0.0, 2),
-        ([], 8, 0.5, 0),
-    ],
-)
-def test_chains_near_the_best_are_worth_reading(
-    scores: list[float], chains: int, margin: float, count: int
-) -> None:
-    assert worth_reading(scores, 2, ReadConfig(chains=chains, margin=margin)) == count
-
-
-def test_of_shorter_chains_more_are_worth_reading() -> None:
-    scores = [0.0, -0.2, -0.4, -0.5, -0.7, -3.0]
-    config = ReadConfig(chains=2, margin=0.22)
-    assert [worth_reading(scores, hops, config) for hops in (1, 2, 3)] == [3, 2, 2]
-    assert worth_reading(scores, 1, replace(config, margin=0.5)) == 4  # twice two at most
-    assert worth_reading(scores, 1, replace(config, one_hop=1.0)) == 2
-
-
-def test_a_margin_below_nothing_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"read\.margin must be at least 0, not -1"):
-        ReadConfig(margin=-1.0)

@@ -4,16 +4,17 @@ To read is what takes the time: every chain is read once, and the answers are th
 by as many settings as are to be compared.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from muppet.config import ReadConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion
-from muppet.domain import Paragraph, Progress, Result, silent
+from muppet.domain import Answer, Paragraph, Progress, Result, silent
 from muppet.evaluate.finding import Find
 from muppet.evaluate.retrieval import BATCH
-from muppet.read.answers import ChainRead, choose_answers, with_retrieval, worth_reading
+from muppet.read.answers import ChainRead
 from muppet.read.reader import ChainReader
+from muppet.read.rounds import Pair, Read, read_until_sure
 from muppet.retrieve.retriever import Retrieved
 
 Name = TypeVar("Name", bound=Hashable)
@@ -35,38 +36,30 @@ def read_found(
     for first in range(0, len(questions), BATCH):
         some = questions[first : first + BATCH]
         found = find(some)
-        most = [_most(one, settings.values()) for one in found]
-        read = iter(reader.read(_pairs(found, most)))
-        for asked, one, count in zip(some, found, most, strict=True):
-            own = [next(read) for _ in range(count)]
-            for name, config in settings.items():
-                results[name][asked.question.id] = _result(reader, one, own, config)
+        read = _once(reader)
+        for name, config in settings.items():
+            answers = read_until_sure(found, read, config)
+            for asked, one, own in zip(some, found, answers, strict=True):
+                results[name][asked.question.id] = _result(reader, one, own)
         progress(stage, first + len(some), len(questions))
     return results
 
 
-def _most(found: Retrieved, settings: Iterable[ReadConfig]) -> int:
-    """How many chains are read by the settings that read most."""
-    return max(worth_reading(found.scores, found.hops, config) for config in settings)
+def _once(reader: ChainReader) -> Read:
+    """Reads what has not been read before."""
+    known: dict[tuple[str, tuple[Paragraph, ...]], ChainRead] = {}
+
+    def read(pairs: Sequence[Pair]) -> list[ChainRead]:
+        keys = [(question, tuple(chain)) for question, chain in pairs]
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        known.update(zip(new, reader.read(new), strict=True))
+        return [known[key] for key in keys]
+
+    return read
 
 
-def _pairs(found: Sequence[Retrieved], most: Sequence[int]) -> list[tuple[str, list[Paragraph]]]:
-    return [
-        (one.question, [one.paragraphs[number] for number in ranked.chain.paragraphs])
-        for one, count in zip(found, most, strict=True)
-        for ranked in one.chains[:count]
-    ]
-
-
-def _result(
-    reader: ChainReader, found: Retrieved, read: Sequence[ChainRead], config: ReadConfig
-) -> Result:
-    count = worth_reading(found.scores, found.hops, config)
-    weighed = [
-        with_retrieval(one, ranked.score, ranked.chain.sentences, config)
-        for one, ranked in zip(read[:count], found.chains, strict=False)
-    ]
-    answers = reader.calibrated(choose_answers(weighed, config))
+def _result(reader: ChainReader, found: Retrieved, chosen: Sequence[Answer]) -> Result:
+    answers = reader.calibrated(chosen)
     return Result(
         question=found.question,
         answers=tuple(answers),

@@ -6,7 +6,6 @@ equal answers of different chains are one; support comes from the chain of the a
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,14 +74,6 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
     is_span = bool(spans) and span_share >= verdict_share
     ordered = [*spans, *verdicts] if is_span else [*verdicts, *spans]
     return [_answer(one, share, config) for one, share in ordered[: config.answers]]
-
-
-def worth_reading(scores: Sequence[float], hops: int, config: ReadConfig) -> int:
-    """How many chains are read, of those with these scores, best first; the longest has so many
-    hops. A chain of one is half as long as one of two: more can be read in the same time."""
-    more = config.one_hop if hops == 1 else 1.0
-    most, margin = round(more * config.chains), more * config.margin
-    return sum(takewhile(bool, (score >= scores[0] - margin for score in scores[:most])))
 
 
 def with_retrieval(

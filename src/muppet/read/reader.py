@@ -22,6 +22,7 @@ from muppet.encode.inputs import Array, Inputs, file_of, open_session
 from muppet.errors import ArtifactError, ConfigError
 from muppet.read.answers import ChainLogits, ChainRead, choose_answers, without_padding
 from muppet.read.calibrate import Calibration
+from muppet.read.rounds import Pair
 from muppet.text.batch import make_batch
 from muppet.text.layout import Reading, pad_layouts, reading_apart, reading_joined
 from muppet.text.prepare import Prepared
@@ -34,8 +35,6 @@ CALIBRATION = "calibration.json"
 RECALIBRATE = "muppet train calibrate KB QUESTIONS --reader READER"
 LOGITS = ("start", "end", "kind", "verdict", "support")
 
-Pair = tuple[str, Sequence[Paragraph]]
-"""A question and the paragraphs of one chain."""
 States = NDArray[np.float32]
 
 
