@@ -19,6 +19,7 @@ from muppet.lexical.ngrams import hashed_ngrams
 from muppet.train.data import load_training_data
 from muppet.train.examples import TrainingData, TrainingQuestion
 from muppet.train.negatives import (
+    RANDOM,
     Mined,
     MinedNegatives,
     mine_lexical,
@@ -134,6 +135,14 @@ def test_questions_of_other_benchmarks_get_none_but_their_paragraphs_are_opening
     assert 96 in found[1]
     near = [rows[:-2] for rows in found.values()]
     assert not any(97 in rows for rows in near), "the article's opening in another benchmark"
+
+
+def test_negatives_of_some_questions_are_those_of_all_but_for_the_random_ones() -> None:
+    everyone = squad_negatives(SQUAD, np.random.default_rng(0))
+    few = squad_negatives(SQUAD, np.random.default_rng(0), {3, 100, 7})
+    assert {number: rows[:-RANDOM] for number, rows in few.items()} == {
+        number: everyone[number][:-RANDOM] for number in (3, 7, 100)
+    }
 
 
 @pytest.fixture(scope="module")

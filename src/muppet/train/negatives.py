@@ -14,7 +14,7 @@ Numbers are those of the knowledge base, which is not needed to read the directo
 import html
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -73,15 +73,19 @@ class MinedNegatives:
     paragraphs: Mapping[int, Paragraph]
 
 
-def squad_negatives(data: TrainingData, rng: np.random.Generator) -> dict[int, tuple[int, ...]]:
-    """About twelve distinct paragraphs for the number of every SQuAD question, none its gold.
+def squad_negatives(
+    data: TrainingData, rng: np.random.Generator, wanted: Container[int] | None = None
+) -> dict[int, tuple[int, ...]]:
+    """About twelve distinct paragraphs for the number of every SQuAD question, or of those that
+    are wanted, none its gold.
 
     3 + 3 of its article nearest to the question and to its paragraph by TF-IDF, 2 + 2 of the
     first paragraphs of all other articles, 2 random ones. First paragraphs are the first of
     every title in the data: HotpotQA's belong to them, and so does what `with_mined` added from
     a knowledge base of Wikipedia's.
     """
-    numbers = [n for n, question in enumerate(data.questions) if question.dataset == "squad"]
+    all_of_them = [n for n, question in enumerate(data.questions) if question.dataset == "squad"]
+    numbers = [n for n in all_of_them if wanted is None or n in wanted]
     texts = [f"{paragraph.title}\n{paragraph.text}" for paragraph in data.paragraphs]
     paragraphs, questions = _weigh(texts, [data.questions[n].text for n in numbers])
     openings: dict[str, int] = {}
@@ -89,7 +93,7 @@ def squad_negatives(data: TrainingData, rng: np.random.Generator) -> dict[int, t
         openings.setdefault(paragraph.title, row)
     everywhere = _postings(paragraphs, list(openings.values()))
     place_everywhere = {title: place for place, title in enumerate(openings)}
-    articles = _articles(data, numbers)
+    articles = _articles(data, all_of_them)
     within: dict[str, _Postings] = {}
     nearest_to_gold: dict[int, list[int]] = {}
     found: dict[int, tuple[int, ...]] = {}

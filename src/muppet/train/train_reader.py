@@ -115,7 +115,9 @@ class ReaderRun(Run[ReaderBatch]):
         negatives = {}
         if data.weights.squad and data.wrong_paragraphs != 0:
             rng = np.random.default_rng(self.recipe.run.seed)
-            near = squad_negatives(self.data, rng)
+            epochs = range(self.settings.epochs)
+            drawn = {n for epoch in epochs for batch in self.epoch(epoch) for n in batch}
+            near = squad_negatives(self.data, rng, drawn)
             may_answer = data.answers_in == "every"
             negatives = article_negatives(self.data, near, may_answer=may_answer)
         return WrongChains(
