@@ -51,7 +51,8 @@ def main() -> None:
     with KnowledgeBase(asked.kb) as knowledge:
         find = by_model(open_retriever(knowledge))
         settings = {
-            count: replace(knowledge.config.read, chains=count, sure=1.0) for count in COUNTS
+            count: replace(knowledge.config.read, chains=count, one_hop=1.0, sure=1.0)
+            for count in COUNTS
         }
         found = read_found(find, ChainReader(asked.reader, 2), questions, settings, progress)
     progress.close()

@@ -153,6 +153,7 @@ def _read(
     plain = replace(
         system.read,
         chains=chains,
+        one_hop=1.0,
         sure=1.0,
         chain_weight=0.0,
         match_weight=0.0,

@@ -254,20 +254,22 @@ def _spells(config: TextConfig) -> bool:
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
     """How answers are chosen (checklist 27): the best chain is read, then as many again, up to
-    `chains`, until an answer's share of all that was read is at least `sure`; a span has at most
-    `longest` tokens.
+    `chains`, until an answer is `sure`: until its share of what was read, times the part of the
+    chains that was read, is so much. Of chains of one hop, which are shorter, `one_hop` times as
+    many are read. A span has at most `longest` tokens.
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
     with a probability of at least `support` are support, and with `support_each` at least one of
     every paragraph; `match_weight` is added to the log odds of those that retrieval found their
-    paragraphs by. The paper's own are chains = 45, sure = 1, longest = 8, merge = "best",
-    chain_weight = match_weight = 0, support = 0.5 and support_each = false; ours were chosen on dev
-    (docs/log.md).
+    paragraphs by. The paper's own are chains = 45, one_hop = 1, sure = 1, longest = 8, merge =
+    "best", chain_weight = match_weight = 0, support = 0.5 and support_each = false; ours were
+    chosen on dev (docs/log.md).
     """
 
     chains: int = 8
-    sure: float = 0.2
+    one_hop: float = 2.0
+    sure: float = 0.05
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
@@ -283,6 +285,7 @@ class ReadConfig:
         require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
         require_between("read.match_weight", self.match_weight, 0, HEAVIEST)
         require_between("read.support", self.support, 0, 1)
+        require_between("read.one_hop", self.one_hop, 1, HEAVIEST)
         require_between("read.sure", self.sure, 0, 1)
         if self.merge not in ("best", "sum"):
             raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")

@@ -15,7 +15,7 @@ from muppet.evaluate.retrieval import lexical_pairs
 from muppet.pipeline import Muppet, open_muppet
 from random_model import Demo
 
-PLAIN = ReadConfig(chains=6, sure=1.0, chain_weight=0.0, match_weight=0.0)
+PLAIN = ReadConfig(chains=6, one_hop=1.0, sure=1.0, chain_weight=0.0, match_weight=0.0)
 TEXTS = (
     "Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?",
     "Who led the expedition of the ship Endurance?",

@@ -17,7 +17,7 @@ from muppet.text.vocab import Alphabet, Lexicon
 
 PREPARER = Preparer(Lexicon(Alphabet(""), lambda _: -1), None, max_tokens=50, with_title=True)
 PARAGRAPHS = {n: Paragraph(f"p{n}", f"Title {n}", (f"Word{n} and others.",)) for n in range(9)}
-CONFIG = ReadConfig(chains=8, sure=0.5)
+CONFIG = ReadConfig(chains=8, one_hop=1.0, sure=0.1)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,27 @@ def test_questions_share_their_rounds_and_answers_are_those_of_what_was_read() -
         assert own == choose_answers(read, CONFIG)
 
 
+def test_of_few_chains_a_greater_share_is_asked_for() -> None:
+    """One of eight is sure of it all; half of that is not enough, and of four it is."""
+    reader = Reader()
+    strict = replace(CONFIG, sure=0.2)
+    read_until_sure([found("p0", 8), found("p0", 4)], reader, strict)
+    assert [len(one) for one in reader.rounds] == [2, 1]
+
+
+def test_of_shorter_chains_more_are_read() -> None:
+    reader = Reader()
+    more = replace(CONFIG, chains=3, one_hop=2.0)
+    read_until_sure([found("nothing", 9)], reader, more)
+    assert sum(reader.read_of("nothing")) == 6
+    pair = Chain((Hop(0, 0.0), Hop(1, 0.0)))
+    read_until_sure([Found("pairs", [Ranked(pair, 0.0)] * 9)], reader, more)
+    assert sum(reader.read_of("pairs")) == 3
+
+
 def test_the_paper_reads_all_at_once_checklist_7() -> None:
     reader = Reader()
-    read_until_sure([found("p0", 9)], reader, replace(CONFIG, sure=1.0, chains=45))
+    read_until_sure([found("p0", 9)], reader, replace(CONFIG, chains=45, sure=1.0))
     assert reader.read_of("p0") == [9]
 
 

@@ -95,7 +95,7 @@ def _with_options(config: Config, hops: Hops | None, chains: int | None, top: in
     if hops is not None:
         retrieve = replace(retrieve, hops=hops)
     if chains is not None:
-        read = replace(read, chains=chains)
+        read = replace(read, chains=chains, one_hop=1.0)  # not more than asked for
         retrieve = replace(retrieve, keep=max(chains, retrieve.keep))
     return replace(config, retrieve=retrieve, read=replace(read, answers=max(top, read.answers)))
 

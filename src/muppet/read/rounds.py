@@ -1,7 +1,8 @@
 """Chains → answers: the best chain is read, then as many again, until an answer is sure.
 
-Most questions are answered by the first chain, and some need many: so the time goes where it is
-needed. The paper reads all of them at once (`read.sure` = 1).
+Most questions are answered by their first chains, and some need many: so the time goes where it is
+needed. An answer is sure if its share of what was read would still be `read.sure` if every chain
+that was not read held as much, for other answers. The paper reads all at once (`read.sure` = 1).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,9 +41,9 @@ def read_until_sure(found: Sequence[Found], read: Read, config: ReadConfig) -> l
     """The answers to each question, best first; a round of all questions is read together."""
     answers: list[list[Answer]] = [[] for _ in found]
     chains: list[list[ChainRead]] = [[] for _ in found]
-    most = [min(len(one.chains), config.chains) for one in found]
+    most = [_most(one.chains, config) for one in found]
     left = [place for place, count in enumerate(most) if count]
-    past = config.chains if config.sure >= 1 else 1  # so many are read when a round is over
+    past = max(most, default=0) if config.sure >= 1 else 1  # are read when a round is over
     while left:
         new = [
             (place, found[place].chains[number])
@@ -56,7 +57,9 @@ def read_until_sure(found: Sequence[Found], read: Read, config: ReadConfig) -> l
         for place in left:
             answers[place] = choose_answers(chains[place], config)
         left = [
-            place for place in left if past < most[place] and not _is_sure(answers[place], config)
+            place
+            for place in left
+            if past < most[place] and not _is_sure(answers[place], past / most[place], config)
         ]
         past *= 2
     return answers
@@ -66,5 +69,13 @@ def _pair(found: Found, ranked: Scored) -> Pair:
     return found.question, [found.paragraphs[number] for number in ranked.chain.paragraphs]
 
 
-def _is_sure(answers: Sequence[Answer], config: ReadConfig) -> bool:
-    return bool(answers) and answers[0].probability >= config.sure
+def _most(chains: Sequence[Scored], config: ReadConfig) -> int:
+    """How many are read at most. One of one hop is half as long as one of two, so that more can be
+    read in the same time."""
+    hops = max((len(one.chain.hops) for one in chains), default=0)
+    return min(len(chains), round((config.one_hop if hops == 1 else 1.0) * config.chains))
+
+
+def _is_sure(answers: Sequence[Answer], part: float, config: ReadConfig) -> bool:
+    """Whether the best answer's share is enough, where only this part of the chains was read."""
+    return bool(answers) and answers[0].probability * part >= config.sure
