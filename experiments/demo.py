@@ -10,7 +10,7 @@ no other. Support is told as the F1 of its sentences.
 
 from dataclasses import asdict, dataclass
 
-from shared import add_reader, arguments, settings_of, tell
+from shared import add_reader, arguments, settings_of, some_of, tell
 
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
 from muppet.corpus.demo import DEMO
@@ -41,7 +41,7 @@ def main() -> None:
     add_reader(parser)
     asked = parser.parse_args()
     every = [one for one in read_questions(DEMO / "questions.json") if one.gold.kind in HOPS]
-    questions = every[asked.skip :][: asked.count]
+    questions = some_of(every, asked.skip, asked.count)
     knowledge = KnowledgeBase(asked.kb)
     config = settings_of(knowledge, asked.config)
     with open_muppet(

@@ -59,6 +59,7 @@ def test_a_whole_number_will_do_for_a_float() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
+        ({"read": {"margin": 2.0}}, r"Unknown setting read\.margin\. .* set read\.sure instead"),
         ({"corpos": {}}, r"Unknown setting corpos\. Did you mean corpus\?"),
         ({"corpus": {"max_word": 1}}, r"Unknown setting corpus\.max_word\. Did you mean max_words"),
         ({"bm25": {"zzz": 1}}, r"bm25\.zzz\. Known settings here: title_boost, stem"),

@@ -254,9 +254,8 @@ def _spells(config: TextConfig) -> bool:
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
     """How answers are chosen (checklist 27): the best chain is read, then as many again, up to
-    `chains`, until an answer is `sure`: until its share of what was read, times the part of the
-    chains that was read, is so much. Of chains of one hop, which are shorter, `one_hop` times as
-    many are read. A span has at most `longest` tokens.
+    `chains` (of one hop `one_hop` times as many), until an answer's share of what was read, times
+    the part of the chains that was read, is `sure`. A span has at most `longest` tokens.
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
@@ -302,6 +301,10 @@ class Config:
     read: ReadConfig = field(default_factory=ReadConfig)
 
 
+RETIRED = {"read.margin": "Chains are read until an answer is sure now: set read.sure instead."}
+"""Settings of earlier versions, and what to do without them."""
+
+
 def load_config(path: Path) -> Config:
     """The settings of a TOML file, the rest at their defaults."""
     return load_settings(Config, path)
@@ -327,7 +330,8 @@ def from_table(kind: type[Settings], table: Mapping[str, Any], where: str = "") 
     hints = get_type_hints(kind)
     for key in table:
         if key not in hints:
-            raise ConfigError(f"Unknown setting {where}{key}.{_suggest(key, list(hints))}")
+            hint = RETIRED.get(where + key) or _suggest(key, list(hints))
+            raise ConfigError(f"Unknown setting {where}{key}. {hint}")
     return kind(**{key: _value(hints[key], value, where + key) for key, value in table.items()})
 
 
@@ -364,8 +368,8 @@ def _suggest(key: str, known: list[str]) -> str:
     close = [name for name in known if name.startswith(key) or key.startswith(name)]
     close += difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     if close:
-        return f" Did you mean {close[0]}?"
-    return f" Known settings here: {', '.join(known)}."
+        return f"Did you mean {close[0]}?"
+    return f"Known settings here: {', '.join(known)}."
 
 
 def _value(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 (values of a TOML file)

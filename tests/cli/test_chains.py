@@ -173,9 +173,25 @@ def test_chains_are_written_down_for_training_and_a_stopped_run_goes_on(
 
 def test_a_file_of_something_else_is_not_written_on(kb: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
-    for text in ("Buy bread.\n", "Buy bread."):
+    command = ("train", "chains", kb, DEMO / "questions.json", "--out")
+    first = '{"id": 1, "name": "a"}'
+    for text in ("Buy bread.\n", "Buy bread.", first, f"{first}\n", f'{first}\n{{"id": 2, "na'):
         notes.write_text(text)
-        refused = muppet("train", "chains", kb, DEMO / "questions.json", "--out", notes)
-        assert_refused(refused, "notes.txt:1 holds no retrieved chains")
+        assert_refused(muppet(*command, notes), "notes.txt:1 holds no retrieved chains")
         assert notes.read_text() == text
-    assert_refused(muppet("train", "chains", kb, DEMO / "questions.json", "--out", tmp_path))
+    assert_refused(muppet(*command, tmp_path))
+    assert_refused(muppet(*command, tmp_path / "chains.jsonl.xz"), "not compressed")
+    assert not (tmp_path / "chains.jsonl.xz").exists()
+
+
+def test_a_last_line_without_its_end_is_kept(kb: Path, tmp_path: Path) -> None:
+    out = tmp_path / "chains.jsonl"
+    command = ("train", "chains", kb, DEMO / "questions.json", "--out", out, "--hops", 1)
+    assert muppet(*command, "--keep", 50).code == 0
+    whole = out.read_text()
+    found = [json.loads(line)["chains"] for line in whole.splitlines()]
+    assert {len(chain) for chains in found for chain in chains} == {1}
+    assert max(map(len, found)) == 50
+    out.write_text(whole.rstrip("\n"))
+    assert "0 of them new" in muppet(*command).out
+    assert out.read_text() == whole

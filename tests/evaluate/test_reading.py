@@ -1,18 +1,21 @@
 """The same reader over other chains, by several settings: real parts over the demo corpus."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from muppet.config import ReadConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold
-from muppet.domain import Question
+from muppet.domain import Paragraph, Question
 from muppet.evaluate.asking import evaluate_results
 from muppet.evaluate.finding import by_model, by_words, every_own
 from muppet.evaluate.reading import read_found
 from muppet.evaluate.retrieval import lexical_pairs
 from muppet.pipeline import Muppet, open_muppet
+from muppet.read.answers import ChainRead
+from muppet.read.reader import ChainReader
+from muppet.read.rounds import Pair
 from random_model import Demo
 
 PLAIN = ReadConfig(chains=6, one_hop=1.0, sure=1.0, chain_weight=0.0, match_weight=0.0)
@@ -26,6 +29,18 @@ TEXTS = (
 def muppet(demo: Demo) -> Iterator[Muppet]:
     with open_muppet(demo.kb, model=demo.encoder, reader=demo.reader) as opened:
         yield opened
+
+
+class Counting(ChainReader):
+    """The same reader, which remembers what it was given."""
+
+    def __init__(self, reader: ChainReader) -> None:
+        self.__dict__.update(reader.__dict__)
+        self.pairs: list[tuple[str, tuple[Paragraph, ...]]] = []
+
+    def read(self, pairs: Sequence[Pair]) -> list[ChainRead]:
+        self.pairs += [(question, tuple(chain)) for question, chain in pairs]
+        return super().read(pairs)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +81,10 @@ def test_settings_that_read_fewer_chains_answer_as_if_no_more_had_been_read(
 ) -> None:
     find = by_model(muppet.retriever)
     few = replace(PLAIN, chains=2)
-    together = read_found(find, muppet.reader, questions, {"many": PLAIN, "few": few})["few"]
+    read = Counting(muppet.reader)
+    together = read_found(find, read, questions, {"many": PLAIN, "few": few})["few"]
+    assert read.pairs
+    assert len(read.pairs) == len(set(read.pairs)), "a chain was read twice"
     alone = read_found(find, muppet.reader, questions, {"few": few})["few"]
     for id_, result in together.items():
         assert [one.text for one in result.answers] == [one.text for one in alone[id_].answers]

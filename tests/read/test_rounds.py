@@ -85,6 +85,7 @@ def test_never_more_than_there_are_or_than_are_asked_for() -> None:
     assert reader.read_of("p8") == [1, 1, 2, 2]
     assert reader.read_of("nothing") == [1, 1, 2, 1]
     assert answers[2] == []
+    assert read_until_sure([], reader, CONFIG) == []
 
 
 def test_questions_share_their_rounds_and_answers_are_those_of_what_was_read() -> None:
@@ -102,7 +103,7 @@ def test_questions_share_their_rounds_and_answers_are_those_of_what_was_read() -
 
 
 def test_of_few_chains_a_greater_share_is_asked_for() -> None:
-    """One of eight is sure of it all; half of that is not enough, and of four it is."""
+    """One of eight chains cannot be enough for a fifth, and one of four can."""
     reader = Reader()
     strict = replace(CONFIG, sure=0.2)
     read_until_sure([found("p0", 8), found("p0", 4)], reader, strict)

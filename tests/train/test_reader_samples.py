@@ -142,6 +142,14 @@ def test_retrieved_chains_are_read_by_title_and_unknown_titles_left_out(tmp_path
     assert read_retrieved(path, data((0, 1))) == {0: ((3, 0), (11,))}
 
 
+def test_questions_of_one_id_are_told_apart_by_their_text(tmp_path: Path) -> None:
+    path = tmp_path / "chains.jsonl"
+    path.write_text('{"id": "q", "question": "What?", "chains": [["Title 3"]]}\n')
+    assert read_retrieved(path, data((0, 1))) == {}
+    path.write_text('{"id": "q", "question": "Who?", "chains": [["Title 3"]]}\n')
+    assert read_retrieved(path, data((0, 1))) == {0: ((3,),)}
+
+
 def test_of_two_paragraphs_with_one_title_the_question_s_own_is_meant(tmp_path: Path) -> None:
     twins = (Paragraph("a", "Same", ("One.",)), Paragraph("b", "Same", ("Two.",)))
     question = TrainingQuestion("q", "Who?", "hotpotqa", (1,), (), is_ordered=False)
@@ -150,7 +158,9 @@ def test_of_two_paragraphs_with_one_title_the_question_s_own_is_meant(tmp_path: 
     assert read_retrieved(path, TrainingData((question,), twins)) == {0: ((1,),)}
 
 
-@pytest.mark.parametrize("line", ["nonsense", "[1]", '{"id": "q"}', '{"id": "q", "chains": 3}'])
+@pytest.mark.parametrize(
+    "line", ["nonsense", "[1]", "[" * 99_999, '{"id": "q"}', '{"id": "q", "chains": 3}']
+)
 def test_a_line_that_holds_no_chains_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "chains.jsonl"
     path.write_text(f'{{"id": "q", "chains": []}}\n{line}\n')

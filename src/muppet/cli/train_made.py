@@ -1,13 +1,14 @@
 """The commands that make what is trained on: comparisons, chains."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from muppet.artifact import write_json
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import kb_argument, model_option
+from muppet.cli.shared import Hops, hops_option, kb_argument, model_option
 from muppet.config import CorpusConfig
 from muppet.corpus.paragraphs import split_document
 from muppet.corpus.sources import Sources
@@ -74,6 +75,7 @@ def _openings(files: tuple[Path, ...], every: int, progress: ProgressLine) -> li
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The chains' file.")
 @click.option("--keep", default=8, show_default=True, type=click.IntRange(1, 1000),
               help="Of each question so many.")  # fmt: skip
+@hops_option
 @model_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def chains(
@@ -81,6 +83,7 @@ def chains(
     questions: tuple[Path, ...],
     out: Path,
     keep: int,
+    hops: Hops | None,
     model: Path | None,
     as_json: bool,
 ) -> None:
@@ -98,7 +101,9 @@ def chains(
     asked = [one for file in questions for one in read_questions(file)]
     progress = ProgressLine()
     with KnowledgeBase(kb) as knowledge:
-        retriever = open_retriever(knowledge, model, knowledge.config.retrieve, progress)
+        settings = knowledge.config.retrieve
+        settings = replace(settings, hops=hops or settings.hops, keep=max(keep, settings.keep))
+        retriever = open_retriever(knowledge, model, settings, progress)
         new = write_retrieved(out, asked, by_model(retriever), keep, progress)
     progress.close()
     if as_json:

@@ -1,8 +1,8 @@
 """Questions with chains → what the reader says of them, and their answers.
 
 The runtime's reader: exported graphs, no torch. The recurrent network reads every question and
-paragraph once, however many chains share it, and then each chain; the transformer network reads
-question and chain in one text, so nothing of that can be shared.
+paragraph once a call, however many chains share it, and then each chain; the transformer network
+reads question and chain in one text, so nothing of that can be shared.
 """
 
 import json

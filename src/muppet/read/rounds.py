@@ -26,7 +26,7 @@ class Scored(Protocol):
     def score(self) -> float: ...
 
 
-class Found(Protocol):
+class WithChains(Protocol):
     """A question's chains, best first, with the paragraphs they name."""
 
     @property
@@ -37,7 +37,9 @@ class Found(Protocol):
     def paragraphs(self) -> Mapping[int, Paragraph]: ...
 
 
-def read_until_sure(found: Sequence[Found], read: Read, config: ReadConfig) -> list[list[Answer]]:
+def read_until_sure(
+    found: Sequence[WithChains], read: Read, config: ReadConfig
+) -> list[list[Answer]]:
     """The answers to each question, best first; a round of all questions is read together."""
     answers: list[list[Answer]] = [[] for _ in found]
     chains: list[list[ChainRead]] = [[] for _ in found]
@@ -65,7 +67,7 @@ def read_until_sure(found: Sequence[Found], read: Read, config: ReadConfig) -> l
     return answers
 
 
-def _pair(found: Found, ranked: Scored) -> Pair:
+def _pair(found: WithChains, ranked: Scored) -> Pair:
     return found.question, [found.paragraphs[number] for number in ranked.chain.paragraphs]
 
 

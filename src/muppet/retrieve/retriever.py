@@ -47,15 +47,6 @@ class Retrieved:
     ranks: Mapping[int, int] = field(default_factory=dict)
     seconds: float = 0.0
 
-    @property
-    def scores(self) -> list[float]:
-        return [one.score for one in self.chains]
-
-    @property
-    def hops(self) -> int:
-        """Of the longest chain."""
-        return max((len(one.chain.hops) for one in self.chains), default=0)
-
     def best(self, count: int) -> Found:
         """The best chains, and no more than so many."""
         return Found(

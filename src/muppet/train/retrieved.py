@@ -2,7 +2,10 @@
 
 One line a question, by titles, so that a file outlives the knowledge base it was made with:
 
-    {"id": question, "chains": [[title, …], …]}
+    {"id": id, "question": text, "chains": [[title, …], …]}
+
+Files of questions without ids count from 1, each anew: so the text is there as well, though a line
+without it is read too.
 """
 
 import json
@@ -10,13 +13,16 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from muppet.corpus.benchmarks import BenchmarkQuestion
-from muppet.corpus.files import decode, open_file
+from muppet.corpus.files import DECOMPRESSORS, decode, open_file
 from muppet.domain import Progress
 from muppet.errors import ConfigError
-from muppet.evaluate.finding import Find
 from muppet.train.examples import TrainingData
+
+if TYPE_CHECKING:
+    from muppet.evaluate.finding import Find
 
 _logger = logging.getLogger(__name__)
 
@@ -24,24 +30,29 @@ AT_ONCE = 16
 """Questions that are retrieved for together; a run that is stopped loses so many at most."""
 
 BEGINNING = b'{"id": '
-"""Of every line."""
+"""Of every line that was written here."""
 
 Rows = tuple[int, ...]
+Key = tuple[str, str]
+"""A question's id and text."""
 
 
 def write_retrieved(
-    path: Path, questions: Sequence[BenchmarkQuestion], find: Find, keep: int, progress: Progress
+    path: Path, questions: Sequence[BenchmarkQuestion], find: "Find", keep: int, progress: Progress
 ) -> int:
     """Append the best `keep` chains of each question that the file lacks; how many it lacked."""
+    if path.suffix.lower() in DECOMPRESSORS:
+        raise ConfigError(f"{path} is written line by line, and so not compressed: call it .jsonl.")
     known = _known(path)
-    missing = [one for one in questions if one.question.id not in known]
+    asked = {(one.question.id, " ".join(one.question.text.split())): one for one in questions}
+    missing = [key for key in asked if key not in known]
     with path.open("a", encoding="utf-8") as stream:
         for first in range(0, len(missing), AT_ONCE):
             some = missing[first : first + AT_ONCE]
-            for asked, found in zip(some, find(some), strict=True):
+            for (id_, text), found in zip(some, find([asked[key] for key in some]), strict=True):
                 best = [ranked.chain.paragraphs for ranked in found.chains[:keep]]
                 chains = [[found.paragraphs[number].title for number in one] for one in best]
-                line = {"id": asked.question.id, "chains": chains}
+                line = {"id": id_, "question": text, "chains": chains}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
             stream.flush()
             progress("retrieving", first + len(some), len(missing))
@@ -50,48 +61,66 @@ def write_retrieved(
 
 def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]]:
     """Retrieved chains by question number; those with a title that the data lacks are left out."""
-    numbers = {question.id: number for number, question in enumerate(data.questions)}
+    numbers = {(one.id, one.text): number for number, one in enumerate(data.questions)}
+    numbers |= {(one.id, ""): number for number, one in enumerate(data.questions)}
     by_title: dict[str, int] = {}
     for row, paragraph in enumerate(data.paragraphs):
         by_title.setdefault(paragraph.title, row)
     found: dict[int, tuple[Rows, ...]] = {}
     unknown = 0
-    for id_, chains in _parsed_lines(path):
-        if id_ not in numbers:
+    with open_file(path) as stream:
+        content = decode(stream.read(), str(path))
+    for key, chains in _parsed_lines(content, path):
+        if key not in numbers:
             continue
-        question = data.questions[numbers[id_]]
+        question = data.questions[numbers[key]]
         own = {data.paragraphs[row].title: row for row in (*question.distractors, *question.gold)}
         rows = [tuple(own.get(title, by_title.get(title, -1)) for title in one) for one in chains]
         known = tuple(dict.fromkeys(chain for chain in rows if chain and -1 not in chain))
         unknown += len(rows) - len(known)
-        found[numbers[id_]] = known
+        found[numbers[key]] = known
     _logger.info("%s: chains of %d questions, left out %d", path, len(found), unknown)
     return found
 
 
-def _known(path: Path) -> set[str]:
-    """The questions whose chains the file holds; a last line that a stop has torn is taken off."""
+def _known(path: Path) -> set[Key]:
+    """The questions whose chains a file holds; a file of anything else is refused as it is. A last
+    line that a stop has torn is taken off."""
     if not path.exists():
         return set()
-    lines, end, torn = path.read_bytes().rpartition(b"\n")
-    if torn.startswith(BEGINNING[: len(torn)]):
-        os.truncate(path, len(lines) + len(end))
-    return {id_ for id_, _ in _parsed_lines(path)}
+    whole, end, last = path.read_bytes().rpartition(b"\n")
+    known = {key for key, _ in _parsed_lines(decode(whole, str(path)), path)}
+    if last.startswith(BEGINNING[: len(last)]) and not _is_json(last):
+        os.truncate(path, len(whole) + len(end))
+    elif last:
+        everything = decode(whole + end + last, str(path))
+        known = {key for key, _ in _parsed_lines(everything, path)}
+        with path.open("ab") as stream:
+            stream.write(b"\n")
+    return known
 
 
-def _parsed_lines(path: Path) -> Iterator[tuple[str, list[list[str]]]]:
-    with open_file(path) as stream:
-        lines = [line for line in decode(stream.read(), str(path)).split("\n") if line.strip()]
-    for place, line in enumerate(lines, 1):
-        yield _parsed(line, path, place)
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
-def _parsed(line: str, path: Path, place: int) -> tuple[str, list[list[str]]]:
+def _parsed_lines(content: str, path: Path) -> Iterator[tuple[Key, list[list[str]]]]:
+    for place, line in enumerate(content.split("\n"), 1):
+        if line.strip():
+            yield _parsed(line, path, place)
+
+
+def _parsed(line: str, path: Path, place: int) -> tuple[Key, list[list[str]]]:
     try:
         content = json.loads(line)
-        return str(content["id"]), [[str(title) for title in chain] for chain in content["chains"]]
-    except (ValueError, KeyError, TypeError) as error:
+        key = str(content["id"]), str(content.get("question", ""))
+        return key, [[str(title) for title in chain] for chain in content["chains"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(
             f"{path}:{place} holds no retrieved chains ({error}). Each line must be "
-            '{"id": question, "chains": [[title, …], …]}.'
+            '{"id": id, "question": text, "chains": [[title, …], …]}.'
         ) from error
