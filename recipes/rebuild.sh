@@ -38,7 +38,8 @@ muppet train reader recipes/small-reader-6.toml --out ../runs/small-reader-6
 muppet train average ../runs/small-reader-5/best ../runs/small-reader-6/best --out ../runs/mean-6
 muppet train reader recipes/small-reader-7.toml --out ../runs/small-reader-7
 muppet train reader recipes/small-reader-8.toml --out ../runs/small-reader-8
-muppet train export ../runs/small-reader-8/best --int8 --out ../runs/reader
+muppet train average ../runs/small-reader-7/best ../runs/small-reader-8/best --out ../runs/mean-8
+muppet train export ../runs/mean-8 --int8 --out ../runs/reader
 muppet train calibrate ../kb48 ../shared/data/hotpotqa/dev.json.xz --count 200 --reader ../runs/reader
 
 # their numbers

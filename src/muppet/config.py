@@ -254,8 +254,8 @@ def _spells(config: TextConfig) -> bool:
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
     """How answers are chosen (checklist 27): the best chain is read, then as many again, up to
-    `chains` (of one hop `one_hop` times as many), until an answer's share of what was read, times
-    the part of the chains that was read, is `sure`. A span has at most `longest` tokens.
+    `chains`, until an answer's share of what was read, times the part of the chains that was read,
+    is `sure`; of one hop, both `one_hop` times as much. A span has at most `longest` tokens.
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences

@@ -120,6 +120,15 @@ def test_of_shorter_chains_more_are_read() -> None:
     assert sum(reader.read_of("pairs")) == 3
 
 
+def test_of_shorter_chains_an_answer_has_to_be_surer() -> None:
+    """A quarter of the chains is enough for 0.2, and half of them for twice as much."""
+    for one_hop, counts in ((1.0, [1]), (2.0, [1, 1])):
+        reader = Reader()
+        config = replace(CONFIG, chains=round(4 / one_hop), one_hop=one_hop, sure=0.2)
+        read_until_sure([found("p0", 9)], reader, config)
+        assert reader.read_of("p0") == counts
+
+
 def test_the_paper_reads_all_at_once_checklist_7() -> None:
     reader = Reader()
     read_until_sure([found("p0", 9)], reader, replace(CONFIG, chains=45, sure=1.0))

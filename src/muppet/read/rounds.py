@@ -43,7 +43,11 @@ def read_until_sure(
     """The answers to each question, best first; a round of all questions is read together."""
     answers: list[list[Answer]] = [[] for _ in found]
     chains: list[list[ChainRead]] = [[] for _ in found]
-    most = [_most(one.chains, config) for one in found]
+    more = [_more(one.chains, config) for one in found]
+    most = [
+        min(len(one.chains), round(times * config.chains))
+        for one, times in zip(found, more, strict=True)
+    ]
     left = [place for place, count in enumerate(most) if count]
     past = max(most, default=0) if config.sure >= 1 else 1  # are read when a round is over
     while left:
@@ -61,7 +65,8 @@ def read_until_sure(
         left = [
             place
             for place in left
-            if past < most[place] and not _is_sure(answers[place], past / most[place], config)
+            if past < most[place]
+            and _share(answers[place]) * past / most[place] < more[place] * config.sure
         ]
         past *= 2
     return answers
@@ -71,13 +76,12 @@ def _pair(found: WithChains, ranked: Scored) -> Pair:
     return found.question, [found.paragraphs[number] for number in ranked.chain.paragraphs]
 
 
-def _most(chains: Sequence[Scored], config: ReadConfig) -> int:
-    """How many are read at most. One of one hop is half as long as one of two, so that more can be
-    read in the same time."""
-    hops = max((len(one.chain.hops) for one in chains), default=0)
-    return min(len(chains), round((config.one_hop if hops == 1 else 1.0) * config.chains))
+def _more(chains: Sequence[Scored], config: ReadConfig) -> float:
+    """How many times as many chains are read, and how many times as sure an answer has to be, where
+    they are of one hop: half as long as those of two."""
+    return config.one_hop if all(len(one.chain.hops) == 1 for one in chains) else 1.0
 
 
-def _is_sure(answers: Sequence[Answer], part: float, config: ReadConfig) -> bool:
-    """Whether the best answer's share is enough, where only this part of the chains was read."""
-    return bool(answers) and answers[0].probability * part >= config.sure
+def _share(answers: Sequence[Answer]) -> float:
+    """Of the best answer, in what was read."""
+    return answers[0].probability if answers else 0.0
