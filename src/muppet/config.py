@@ -268,7 +268,7 @@ class ReadConfig:
 
     chains: int = 8
     one_hop: float = 2.0
-    sure: float = 0.05
+    sure: float = 0.1
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
