@@ -10,6 +10,7 @@ is shown is of others. Writes OUT.json and OUT.png.
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -50,10 +51,8 @@ def main() -> None:
     progress = ProgressLine()
     with KnowledgeBase(asked.kb) as knowledge:
         find = by_model(open_retriever(knowledge))
-        settings = {
-            count: replace(knowledge.config.read, chains=count, one_hop=1.0, sure=1.0)
-            for count in COUNTS
-        }
+        every = replace(knowledge.config.read, margin=math.inf, one_hop=1.0, sure=1.0)
+        settings = {count: replace(every, chains=count) for count in COUNTS}
         found = read_found(find, ChainReader(asked.reader, 2), questions, settings, progress)
     progress.close()
     curve = {count: scores(questions, results) for count, results in found.items()}

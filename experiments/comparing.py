@@ -15,6 +15,7 @@ count gives the baseline all that can be given to it.
 """
 
 import argparse
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -153,6 +154,7 @@ def _read(
     plain = replace(
         system.read,
         chains=chains,
+        margin=math.inf,
         one_hop=1.0,
         sure=1.0,
         chain_weight=0.0,

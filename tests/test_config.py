@@ -1,6 +1,7 @@
 """Settings: TOML in, TOML out; what is unknown or impossible is refused."""
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from muppet.config import (
     Bm25Config,
     Config,
     CorpusConfig,
+    ReadConfig,
     TfidfConfig,
     from_table,
     load_config,
@@ -38,6 +40,14 @@ def test_settings_survive_a_round_trip_through_toml(tmp_path: Path) -> None:
     assert load_config(tmp_path / "my.toml") == config
 
 
+def test_without_a_margin_it_is_infinite(tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text("[read]\nmargin = inf", encoding="utf-8")
+    config = load_config(tmp_path / "my.toml")
+    assert config.read == ReadConfig(margin=inf)
+    (tmp_path / "my.toml").write_text(to_toml(config), encoding="utf-8")
+    assert load_config(tmp_path / "my.toml") == config
+
+
 @pytest.mark.parametrize("beam", [Beam(), Beam(widths=(3, 2, 1), rate=2.0, model="x")])
 def test_lists_and_missing_values_survive_a_round_trip(tmp_path: Path, beam: Beam) -> None:
     (tmp_path / "my.toml").write_text(to_toml(beam), encoding="utf-8")
@@ -59,7 +69,8 @@ def test_a_whole_number_will_do_for_a_float() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"read": {"margin": 2.0}}, r"Unknown setting read\.margin\. .* set read\.sure instead"),
+        ({"read": {"margin": -0.1}}, r"read\.margin must be at least 0, not -0\.1"),
+        ({"read": {"margin": float("nan")}}, r"read\.margin must be at least 0, not nan"),
         ({"corpos": {}}, r"Unknown setting corpos\. Did you mean corpus\?"),
         ({"corpus": {"max_word": 1}}, r"Unknown setting corpus\.max_word\. Did you mean max_words"),
         ({"bm25": {"zzz": 1}}, r"bm25\.zzz\. Known settings here: title_boost, stem"),

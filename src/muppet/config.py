@@ -253,20 +253,22 @@ def _spells(config: TextConfig) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ReadConfig:
-    """How answers are chosen (checklist 27): the best chain is read, then as many again, up to
-    `chains`, until an answer's share of what was read, times the part of the chains that was read,
-    is `sure`; of one hop, both `one_hop` times as much. A span has at most `longest` tokens.
+    """How answers are chosen (checklist 27): chains are read one after another, the best first, up
+    to `chains` and never one that scores more than `margin` below the best, until an answer's share
+    of what was read, times the part of `chains` that was read, is `sure`; of one hop, all three are
+    `one_hop` times as much. A span has at most `longest` tokens.
 
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
     with a probability of at least `support` are support, and with `support_each` at least one of
     every paragraph; `match_weight` is added to the log odds of those that retrieval found their
-    paragraphs by. The paper's own are chains = 45, one_hop = 1, sure = 1, longest = 8, merge =
-    "best", chain_weight = match_weight = 0, support = 0.5 and support_each = false; ours were
-    chosen on dev (docs/log.md).
+    paragraphs by. The paper's own are chains = 45, margin = inf, one_hop = sure = 1, longest = 8,
+    merge = "best", chain_weight = match_weight = 0, support = 0.5 and support_each = false; ours
+    were chosen on dev (docs/log.md).
     """
 
     chains: int = 8
+    margin: float = 0.6
     one_hop: float = 2.0
     sure: float = 0.1
     longest: int = 15
@@ -279,6 +281,7 @@ class ReadConfig:
 
     def __post_init__(self) -> None:
         require_at_least("read.chains", self.chains, 1)
+        require_at_least("read.margin", self.margin, 0)
         require_at_least("read.longest", self.longest, 1)
         require_at_least("read.answers", self.answers, 1)
         require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
@@ -299,10 +302,6 @@ class Config:
     tfidf: TfidfConfig = field(default_factory=TfidfConfig)
     retrieve: RetrieveConfig = field(default_factory=RetrieveConfig)
     read: ReadConfig = field(default_factory=ReadConfig)
-
-
-RETIRED = {"read.margin": "Chains are read until an answer is sure now: set read.sure instead."}
-"""Settings of earlier versions, and what to do without them."""
 
 
 def load_config(path: Path) -> Config:
@@ -330,8 +329,7 @@ def from_table(kind: type[Settings], table: Mapping[str, Any], where: str = "") 
     hints = get_type_hints(kind)
     for key in table:
         if key not in hints:
-            hint = RETIRED.get(where + key) or _suggest(key, list(hints))
-            raise ConfigError(f"Unknown setting {where}{key}. {hint}")
+            raise ConfigError(f"Unknown setting {where}{key}. {_suggest(key, list(hints))}")
     return kind(**{key: _value(hints[key], value, where + key) for key, value in table.items()})
 
 

@@ -73,7 +73,8 @@ class Muppet:
         ]
 
     def _read(self, found: Sequence[Retrieved]) -> list[list[Answer]]:
-        answers = read_until_sure(found, self.reader.read, self.config)
+        workers = self.reader.threads
+        answers = read_until_sure(found, self.reader.read, self.config, workers=workers)
         return [self.reader.calibrated(own) for own in answers]
 
     def close(self) -> None:

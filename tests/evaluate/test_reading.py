@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -18,7 +19,7 @@ from muppet.read.reader import ChainReader
 from muppet.read.rounds import Pair
 from random_model import Demo
 
-PLAIN = ReadConfig(chains=6, one_hop=1.0, sure=1.0, chain_weight=0.0, match_weight=0.0)
+PLAIN = ReadConfig(chains=6, margin=inf, one_hop=1.0, sure=1.0, chain_weight=0.0, match_weight=0.0)
 TEXTS = (
     "Which Norwegian sea captain founded the whaling station where Ernest Shackleton is buried?",
     "Who led the expedition of the ship Endurance?",

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -153,14 +154,15 @@ def test_how_it_is_asked_is_kept_only_where_somebody_chose_it(tmp_path: Path) ->
         assert base.config == chosen
 
 
-def test_a_setting_that_is_gone_since_does_not_lock_a_knowledge_base(tmp_path: Path) -> None:
+@pytest.mark.parametrize("margin", [0, 0.3, 2.0, inf])
+def test_a_margin_that_0_12_0_wrote_down_holds(tmp_path: Path, margin: float) -> None:
     kb = tmp_path / "kb"
     index_documents(kb, [document("owl", "Owls hoot.")], config=Config(read=ReadConfig(chains=2)))
     manifest = json.loads((kb / "manifest.json").read_text())
-    manifest["config"]["read"]["margin"] = 2.0  # as 0.12.0 might have written it
+    manifest["config"]["read"]["margin"] = margin
     (kb / "manifest.json").write_text(json.dumps(manifest))
     with KnowledgeBase(kb) as base:
-        assert base.config.read == ReadConfig(chains=2)
+        assert base.config.read == ReadConfig(chains=2, margin=margin)
 
 
 def test_the_indexes_of_old_revisions_go(tmp_path: Path) -> None:

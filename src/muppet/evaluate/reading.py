@@ -38,7 +38,7 @@ def read_found(
         found = find(some)
         read = _once(reader)
         for name, config in settings.items():
-            answers = read_until_sure(found, read, config)
+            answers = read_until_sure(found, read, config, workers=reader.threads)
             for asked, one, own in zip(some, found, answers, strict=True):
                 results[name][asked.question.id] = _result(reader, one, own)
         progress(stage, first + len(some), len(questions))

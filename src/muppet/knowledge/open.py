@@ -12,15 +12,15 @@ knowledge base is next opened. One process writes at a time; readers never wait.
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from muppet.artifact import read_manifest
-from muppet.config import RETIRED, Config, from_table
+from muppet.config import Config, from_table
 from muppet.corpus.store import Store
 from muppet.domain import Hop, Progress, silent
 from muppet.errors import ArtifactError, ConfigError, CorpusError
@@ -54,7 +54,7 @@ class KnowledgeBase:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
-        self.config = from_table(Config, _without_retired(manifest.config))
+        self.config = from_table(Config, manifest.config)
         self.store = Store(directory / "corpus.sqlite")
         self._opened: dict[str, Narrower] = {}
         self._closing = ExitStack()
@@ -183,13 +183,3 @@ class KnowledgeBase:
                 self.catch_up()
         except ArtifactError:  # somebody is at it, or the disk is full: answer from what there is
             return
-
-
-def _without_retired(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that an earlier version wrote down, without those that are gone since."""
-    return {
-        stage: {key: value for key, value in own.items() if f"{stage}.{key}" not in RETIRED}
-        if isinstance(own, Mapping)
-        else own
-        for stage, own in table.items()
-    }

@@ -1,9 +1,11 @@
 """What the reader said of all chains of a question → answers, best first (checklist 27).
 
 Each chain was read by itself. Whether the answer is a span or yes/no is decided over all chains;
-equal answers of different chains are one; support comes from the chain of the answer alone.
+equal answers of different chains are one; support comes from the chain of the answer alone. What a
+chain says by itself (`Candidates`) can be kept, so that one more chain costs little.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,14 +52,37 @@ class ChainRead:
 
 
 @dataclass(frozen=True, slots=True)
+class _SpanText:
+    """A span of a chain, its text, and what that is to the official evaluation."""
+
+    text: str
+    normal: str
+    score: float
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What one chain has to say, whatever the other ones say."""
+
+    paragraphs: tuple[str, ...]
+    spans: tuple[_SpanText, ...]  # best first
+    starts: float  # log of the sum of what all tokens that may be answer have
+    ends: float
+    kind: Floats  # (2,), span or yes/no
+    verdict: Floats  # (2,), yes or no
+    support: tuple[SentenceRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     """An answer before it is known whether it will be given: its chain, and how good it is."""
 
     text: str
-    chain: ChainRead
+    chain: Candidates
     score: float
     probability: float
-    found: Found | None = None
+    span: Span | None = None
 
 
 def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answer]:
@@ -65,15 +90,37 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
 
     A reader without heads never says yes or no.
     """
+    return merge_answers([candidates_of(one, config) for one in chains], config)
+
+
+def candidates_of(chain: ChainRead, config: ReadConfig) -> Candidates:
+    """All that can be said of a chain by itself: most of the work, and done once."""
+    logits, regions = chain.logits, _sentences(chain.reading.layout)
+    wanted = (config.longest, SPARE * config.answers)
+    found = best_spans(logits.start, logits.end, regions, *wanted)
+    allowed = regions != NOWHERE
+    return Candidates(
+        paragraphs=tuple(paragraph.id for paragraph in chain.paragraphs),
+        spans=tuple(_span_text(chain, one) for one in found),
+        starts=float(np.logaddexp.reduce(logits.start[allowed])),
+        ends=float(np.logaddexp.reduce(logits.end[allowed])),
+        kind=logits.kind,
+        verdict=logits.verdict,
+        support=_support(chain, config),
+    )
+
+
+def merge_answers(chains: Sequence[Candidates], config: ReadConfig) -> list[Answer]:
+    """What `choose_answers` says of chains whose candidates are known."""
     if not chains:
         return []
-    kinds = np.stack([one.logits.kind for one in chains])  # (chains, 2)
+    kinds = np.stack([one.kind for one in chains])  # (chains, 2)
     span_share, verdict_share = _shares(kinds, config.merge)
     spans = [(one, span_share) for one in _spans(chains, config)]
     verdicts = [(one, verdict_share) for one in _verdicts(chains, config.merge) if verdict_share]
     is_span = bool(spans) and span_share >= verdict_share
     ordered = [*spans, *verdicts] if is_span else [*verdicts, *spans]
-    return [_answer(one, share, config) for one, share in ordered[: config.answers]]
+    return [_answer(one, share) for one, share in ordered[: config.answers]]
 
 
 def with_retrieval(
@@ -107,36 +154,23 @@ def matched(chain: ChainRead, sentences: Sequence[int | None], by: float) -> Cha
     return replace(chain, logits=replace(chain.logits, support=support))
 
 
-def _spans(chains: Sequence[ChainRead], config: ReadConfig) -> list[_Candidate]:
-    """The merged spans of all chains, best first; probabilities among spans alone."""
-    wanted = (config.longest, SPARE * config.answers)
-    regions = [_sentences(one.reading.layout) for one in chains]
-    found = [
-        (one, span)
-        for one, own in zip(chains, regions, strict=True)
-        for span in best_spans(one.logits.start, one.logits.end, own, *wanted)
-    ]
-    if not found:
-        return []
-    allowed = np.concatenate(regions) != NOWHERE
-    starts = np.concatenate([one.logits.start for one in chains])[allowed]
-    ends = np.concatenate([one.logits.end for one in chains])[allowed]
-    everything = np.logaddexp.reduce(starts) + np.logaddexp.reduce(ends)
-    candidates = [
-        _Candidate(_text(one, span), one, span.score, float(np.exp(span.score - everything)), span)
-        for one, span in found
-    ]
-    return _apart(_best_first(_merged(candidates, config.merge), config.merge))
+def _spans(chains: Sequence[Candidates], config: ReadConfig) -> list[_Candidate]:
+    """The merged spans of all chains, best first, as many as can be given; probabilities among
+    spans alone."""
+    starts = np.logaddexp.reduce([one.starts for one in chains])
+    ends = np.logaddexp.reduce([one.ends for one in chains])
+    merged = _merged(chains, float(starts + ends), config.merge)
+    return _apart(_best_first(merged, config.merge), config.answers)
 
 
-def _apart(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Without those that are a part of a better one, or more than it, at the same place."""
+def _apart(candidates: Iterable[_Candidate], most: int) -> list[_Candidate]:
+    """The first ones, without those that are a part of a better one, or more than it, at the same
+    place."""
     kept: list[tuple[_Candidate, Span]] = []
     for one in candidates:
-        assert one.found is not None
-        span = _span(one.chain, one.found)
-        if not any(_overlap(span, better) for _, better in kept):
-            kept.append((one, span))
+        assert one.span is not None
+        if len(kept) < most and not any(_overlap(one.span, better) for _, better in kept):
+            kept.append((one, one.span))
     return [one for one, _ in kept]
 
 
@@ -151,9 +185,9 @@ def _sentences(layout: Layout) -> NDArray[np.int64]:
     return np.where(layout.regions == NOWHERE, NOWHERE, inside)
 
 
-def _verdicts(chains: Sequence[ChainRead], merge: str) -> list[_Candidate]:
+def _verdicts(chains: Sequence[Candidates], merge: str) -> list[_Candidate]:
     """Yes and no, the likelier first; probabilities among these two alone."""
-    verdicts = np.stack([one.logits.verdict for one in chains])  # (chains, 2)
+    verdicts = np.stack([one.verdict for one in chains])  # (chains, 2)
     candidates = [
         _Candidate(text, chains[best], float(verdicts[best, place]), share)
         for place, (text, best, share) in enumerate(
@@ -163,17 +197,18 @@ def _verdicts(chains: Sequence[ChainRead], merge: str) -> list[_Candidate]:
     return _best_first(candidates, merge)
 
 
-def _merged(candidates: Iterable[_Candidate], merge: str) -> list[_Candidate]:
+def _merged(chains: Iterable[Candidates], everything: float, merge: str) -> list[_Candidate]:
     """Answers that are one to the official evaluation, as the best of them."""
-    groups: dict[str, list[_Candidate]] = {}
-    for one in candidates:
-        groups.setdefault(normalise(one.text) or one.text.lower(), []).append(one)
+    groups: dict[str, list[tuple[_SpanText, Candidates]]] = {}
+    for chain in chains:
+        for one in chain.spans:
+            groups.setdefault(one.normal, []).append((one, chain))
     merged = []
     for group in groups.values():
-        best = max(group, key=lambda one: one.score)
-        if merge == "sum":
-            best = replace(best, probability=min(sum(one.probability for one in group), 1.0))
-        merged.append(best)
+        best, chain = max(group, key=lambda found: found[0].score)
+        counted = [one for one, _ in group] if merge == "sum" else [best]
+        share = min(sum(math.exp(one.score - everything) for one in counted), 1.0)
+        merged.append(_Candidate(best.text, chain, best.score, share, best.span))
     return merged
 
 
@@ -190,31 +225,26 @@ def _shares(logits: Floats, merge: str) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def _text(chain: ChainRead, found: Found) -> str:
+def _span_text(chain: ChainRead, found: Found) -> _SpanText:
     """The source's own characters."""
     place, start, end, in_title = chain.reading.characters(found.first, found.last)
     paragraph = chain.paragraphs[place]
-    return (paragraph.title if in_title else paragraph.text)[start:end]
+    text = (paragraph.title if in_title else paragraph.text)[start:end]
+    where = None if in_title else paragraph.start + start
+    span = Span(paragraph.id, start, end, where, in_title)
+    return _SpanText(text, normalise(text) or text.lower(), found.score, span)
 
 
-def _answer(candidate: _Candidate, share: float, config: ReadConfig) -> Answer:
-    chain = candidate.chain
+def _answer(candidate: _Candidate, share: float) -> Answer:
     return Answer(
         text=candidate.text,
-        kind="span" if candidate.found else candidate.text,
+        kind="span" if candidate.span else candidate.text,
         score=candidate.score,
         probability=candidate.probability * share,
-        chain=tuple(paragraph.id for paragraph in chain.paragraphs),
-        support=_support(chain, config),
-        span=_span(chain, candidate.found) if candidate.found else None,
+        chain=candidate.chain.paragraphs,
+        support=candidate.chain.support,
+        span=candidate.span,
     )
-
-
-def _span(chain: ChainRead, found: Found) -> Span:
-    place, start, end, in_title = chain.reading.characters(found.first, found.last)
-    paragraph = chain.paragraphs[place]
-    where = None if in_title else paragraph.start + start
-    return Span(paragraph.id, start, end, where, in_title)
 
 
 def _support(chain: ChainRead, config: ReadConfig) -> tuple[SentenceRef, ...]:

@@ -39,7 +39,7 @@ States = NDArray[np.float32]
 
 
 class ChainReader:
-    """One exported reader, ready to read."""
+    """One exported reader, ready to read on so many threads."""
 
     def __init__(self, directory: Path, threads: int = 1) -> None:
         manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
@@ -50,6 +50,7 @@ class ChainReader:
         read = file_of(directory, "read.onnx", REMAKE)
         self.checksum = checksum_file(read)
         self._read = open_session(read, REMAKE)
+        self.threads = threads
         self._chunked = Chunked(threads)
         self._wanted = {given.name for given in self._read.get_inputs()}
         self._inputs.require_all_of(self._wanted, read, REMAKE)

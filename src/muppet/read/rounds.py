@@ -1,16 +1,25 @@
-"""Chains → answers: the best chain is read, then as many again, until an answer is sure.
+"""Chains → answers: chains are read one after another, the best first, until an answer is sure.
 
 Most questions are answered by their first chains, and some need many: so the time goes where it is
 needed. An answer is sure if its share of what was read would still be `read.sure` if every chain
-that was not read held as much, for other answers. The paper reads all at once (`read.sure` = 1).
+that was not read held as much, for other answers. Chains that retrieval thinks much less of than of
+the best one (`read.margin`) are never read. The paper reads all at once (`read.sure` = 1 and
+`read.margin` = inf).
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from muppet.config import ReadConfig
 from muppet.domain import Answer, Chain, Paragraph
-from muppet.read.answers import ChainRead, choose_answers, with_retrieval
+from muppet.read.answers import (
+    Candidates,
+    ChainRead,
+    candidates_of,
+    merge_answers,
+    with_retrieval,
+)
 
 Pair = tuple[str, Sequence[Paragraph]]
 """A question and the paragraphs of one chain."""
@@ -38,38 +47,59 @@ class WithChains(Protocol):
 
 
 def read_until_sure(
-    found: Sequence[WithChains], read: Read, config: ReadConfig
+    found: Sequence[WithChains], read: Read, config: ReadConfig, *, workers: int = 1
 ) -> list[list[Answer]]:
-    """The answers to each question, best first; a round of all questions is read together."""
-    answers: list[list[Answer]] = [[] for _ in found]
-    chains: list[list[ChainRead]] = [[] for _ in found]
-    more = [_more(one.chains, config) for one in found]
-    most = [
-        min(len(one.chains), round(times * config.chains))
-        for one, times in zip(found, more, strict=True)
-    ]
-    left = [place for place, count in enumerate(most) if count]
-    past = max(most, default=0) if config.sure >= 1 else 1  # are read when a round is over
-    while left:
-        new = [
-            (place, found[place].chains[number])
-            for place in left
-            for number in range(len(chains[place]), min(past, most[place]))
-        ]
-        pairs = [_pair(found[place], ranked) for place, ranked in new]
-        for (place, ranked), one in zip(new, read(pairs), strict=True):
-            own = with_retrieval(one, ranked.score, ranked.chain.sentences, config)
-            chains[place].append(own)
-        for place in left:
-            answers[place] = choose_answers(chains[place], config)
-        left = [
-            place
-            for place in left
-            if past < most[place]
-            and _share(answers[place]) * past / most[place] < more[place] * config.sure
-        ]
-        past *= 2
-    return answers
+    """The answers to each question, best first.
+
+    In a round the next chain of every question that has no sure answer is read, or more of each
+    where there are fewer questions than `workers`, so many as read at the same time.
+    """
+    asked = [_Asked(one, config) for one in found]
+    while left := [one for one in asked if one.is_open]:
+        each = -(-workers // len(left))
+        new = [(one, ranked) for one in left for ranked in one.next_chains(each)]
+        said = read([_pair(one.found, ranked) for one, ranked in new])
+        for (one, ranked), chain in zip(new, said, strict=True):
+            one.take(ranked, chain)
+    return [one.answers for one in asked]
+
+
+class _Asked:
+    """A question, and what has been read for it; open while that is not enough."""
+
+    def __init__(self, found: WithChains, config: ReadConfig) -> None:
+        more = _more(found.chains, config)
+        self.found = found
+        self.answers: list[Answer] = []
+        self._config = config
+        self._sure = more * config.sure
+        self._most = min(len(found.chains), round(more * config.chains))
+        self._chains = _near_the_best(found.chains[: self._most], more * config.margin)
+        self._read: list[Candidates] = []
+        self.is_open = bool(self._chains)
+
+    def next_chains(self, count: int) -> Sequence[Scored]:
+        """So many chains to read, or all without which no answer can be sure."""
+        past, least = len(self._read), math.ceil(self._sure * self._most)
+        return self._chains[past : max(past + count, least)]
+
+    def take(self, ranked: Scored, chain: ChainRead) -> None:
+        """The next chain as it was read; nothing once it is decided, so that answers are the same
+        however many chains are read at once."""
+        if not self.is_open:
+            return
+        own = with_retrieval(chain, ranked.score, ranked.chain.sentences, self._config)
+        self._read.append(candidates_of(own, self._config))
+        count = len(self._read)
+        self.is_open = count < len(self._chains)
+        if not self.is_open or count / self._most >= self._sure:  # else no share would be enough
+            self.answers = merge_answers(self._read, self._config)
+            self.is_open &= _share(self.answers) * count / self._most < self._sure
+
+
+def _near_the_best(chains: Sequence[Scored], margin: float) -> Sequence[Scored]:
+    least = max((one.score for one in chains), default=0.0) - margin
+    return [one for one in chains if one.score >= least]
 
 
 def _pair(found: WithChains, ranked: Scored) -> Pair:
@@ -77,8 +107,9 @@ def _pair(found: WithChains, ranked: Scored) -> Pair:
 
 
 def _more(chains: Sequence[Scored], config: ReadConfig) -> float:
-    """How many times as many chains are read, and how many times as sure an answer has to be, where
-    they are of one hop: half as long as those of two."""
+    """How many times as many chains are read, from how many times as far below the best, and how
+    many times as sure an answer has to be, where they are of one hop: half as long as those of
+    two."""
     return config.one_hop if all(len(one.chain.hops) == 1 for one in chains) else 1.0
 
 
