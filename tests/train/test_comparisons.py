@@ -58,7 +58,7 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
         ("Skerry College is a school, founded in March 1887.",
          {"founded": 1887, "kind": "school"}),
         ("Skerry is a village of Norway with a population of about 1,204 people.",
-         {"people": 1204, "kind": "village"}),
+         {"people": 1204, "kind": "village", "village of": "Norway"}),
         ("Skerry is a peak with an elevation of 1,204 metres in Tromsø, Norway.",
          {"metres": 1204, "kind": "peak", "country": "Norway"}),
         ("Holm Mill is a mill near Dover, Ohio, built in 1840 in Dover, Ohio.",
@@ -86,7 +86,7 @@ WORLD = [make(number) for make in (person, film, town) for number in range(40)]
          {"kind": "game", "developer": "Holm Studios", "publisher": "Skerry"}),
         ("Holm Ltd is a company based in New Bergen, Ohio.",
          {"kind": "company", "city": "New Bergen, Ohio", "state": "Ohio",
-          "country": "the United States"}),
+          "country": "the United States", "based in": "New Bergen, Ohio"}),
         ("Skerry is a club in the Northern Premier League.",
          {"kind": "club", "league": "Northern Premier League"}),
         ("It rained.", {}),
@@ -172,13 +172,16 @@ def test_they_are_read_like_a_benchmark_and_too_few_paragraphs_make_fewer(tmp_pa
     assert make_comparisons([], 20, seed=1) == []
 
 
-def test_in_brief_they_come_with_the_openings_of_their_two_paragraphs_alone() -> None:
+def test_in_brief_they_come_with_their_two_paragraphs_alone_or_with_the_openings_of_them() -> None:
     long = [told(one.title, *one.sentences, *[" It rained."] * 5) for one in WORLD]
-    for one in make_comparisons(long, 60, seed=2, brief=True):
+    made = make_comparisons(long, 60, seed=2, brief=True)
+    cut = [all(len(some) <= OPENING for _, some in one["context"]) for one in made]
+    assert 15 < sum(cut) < 45
+    for one, is_cut in zip(made, cut, strict=True):
         assert sorted(title for title, _ in one["context"]) == sorted(
             title for title, _ in one["supporting_facts"]
         )
-        assert all(len(sentences) <= OPENING for _, sentences in one["context"])
+        assert is_cut or all(len(sentences) > OPENING for _, sentences in one["context"])
 
 
 def test_whether_both_are_of_some_kind_is_answered_by_all_that_each_is_called() -> None:

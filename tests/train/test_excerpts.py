@@ -7,7 +7,7 @@ import pytest
 from muppet.domain import Paragraph
 from muppet.text.tokens import words
 from muppet.train.examples import TrainingData, TrainingQuestion
-from muppet.train.excerpts import with_excerpts
+from muppet.train.excerpts import with_excerpts, wrong_excerpts
 
 LIGHT = Paragraph(
     "light",
@@ -58,3 +58,35 @@ def test_questions_of_more_hops_and_marked_support_keep_their_paragraphs() -> No
     other = replace(LIGHT, id="other")
     data = with_excerpts(TrainingData((two, marked), (LIGHT, other)), 5, seed=0)
     assert data == TrainingData((two, marked), (LIGHT, other))
+
+
+HARBOUR = Paragraph(
+    "harbour",
+    "Skerry Harbour",
+    (
+        "The harbour has a mole.",
+        " Its light was first seen in 1902.",
+        " Nets are mended there.",
+    ),
+)
+TWIN = replace(LIGHT, id="twin", title="Skerry")
+
+
+def test_wrong_paragraphs_are_cut_around_the_sentence_most_like_the_question() -> None:
+    world = TrainingData((ASKED,), (LIGHT, HARBOUR))
+    data, found = wrong_excerpts(world, {0: ((0,), (1,))}, 8, seed=0)
+    ((row,),) = found[0]  # gold is no wrong paragraph
+    assert data.paragraphs[row].sentences == (" Its light was first seen in 1902.",)
+    assert data.paragraphs[:2] == world.paragraphs
+    assert data.questions == world.questions
+
+
+def test_what_answers_too_is_no_wrong_excerpt() -> None:
+    world = TrainingData((ASKED,), (LIGHT, HARBOUR, TWIN))
+    _, found = wrong_excerpts(world, {0: ((2,),)}, 8, seed=0)
+    assert found == {0: ()}
+
+
+def test_chains_of_questions_of_more_hops_stay_whole() -> None:
+    world = TrainingData((replace(ASKED, gold=(0, 1)),), (LIGHT, HARBOUR, TWIN))
+    assert wrong_excerpts(world, {0: ((1, 2), (0, 2))}, 8, seed=0) == (world, {0: ((1, 2), (0, 2))})

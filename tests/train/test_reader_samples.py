@@ -134,6 +134,26 @@ def test_one_seed_gives_one_sample() -> None:
     assert draw(world, wrong, times=20) == draw(world, wrong, times=20)
 
 
+def test_paragraphs_of_one_title_are_told_apart_by_how_they_begin(tmp_path: Path) -> None:
+    texts = ("The mole is of granite.", "The light is white.", "The mole was built in 1902.")
+    rows = tuple(Paragraph(f"p{n}", "Skerry", (text,)) for n, text in enumerate(texts))
+    world = TrainingData((TrainingQuestion("q", "Who?", "squad", (1,), (), False),), rows)
+    path = tmp_path / "chains.jsonl"
+    named = [[["Skerry", text[:60]]] for text in (texts[2], texts[0], "Another")]
+    path.write_text(json.dumps({"id": "q", "question": "Who?", "chains": named}) + "\n")
+    assert read_retrieved(path, world) == {0: ((2,), (0,))}
+
+
+def test_questions_of_one_hop_get_as_many_paragraphs_as_asked_for_retrieved_or_not() -> None:
+    wrong = WrongChains(count=1, paragraphs=3, retrieved={0: ((10,), (11,))}, retrieved_share=0.5)
+    drawn = draw(data((0,), dataset="squad"), wrong, times=200)
+    assert {len(samples) for samples in drawn} == {4}
+    some = Counter(
+        sum(sample.paragraphs in ((10,), (11,)) for sample in wrong) for _, *wrong in drawn
+    )
+    assert set(some) == {0, 1, 2}
+
+
 def test_retrieved_chains_are_read_by_title_and_unknown_titles_left_out(tmp_path: Path) -> None:
     path = tmp_path / "chains.jsonl"
     chains = [["Title 3", "Title 0"], ["Title 3", "Nowhere"], ["Title 11"], ["Title 11"]]

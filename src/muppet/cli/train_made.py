@@ -24,7 +24,7 @@ from muppet.train.comparisons import make_comparisons
               help="How many questions.")  # fmt: skip
 @click.option("--every", default=1, show_default=True, type=click.IntRange(1, 1_000_000),
               help="Read every so many-th document.")  # fmt: skip
-@click.option("--brief", is_flag=True, help="With two sentences of two paragraphs, nothing else.")
+@click.option("--brief", is_flag=True, help="With two paragraphs or their openings, nothing else.")
 @click.option("--seed", default=1, show_default=True, help="Another seed makes other questions.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def comparisons(

@@ -13,16 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muppet.domain import Paragraph
-from muppet.train.facts import OPENING, RELATIONS, Subject, facts_of
+from muppet.train.facts import OPENING, RELATIONS, WHERE, Subject, facts_of, unit_of
 from muppet.train.wording import (
     BOTH,
+    BOTH_DONE,
+    BOTH_OF,
+    BRITISH,
+    DID_BOTH,
+    DOES,
     FAR,
     ORDERS,
+    PERSONAL,
     SAME,
+    SAME_MAKER,
+    SAME_OF,
+    SAME_PLACE,
     SHARED_KIND,
     SHARED_NATION,
     SHARED_PLACE,
     SHARED_WORK,
+    SOMEWHERE,
+    STILL,
+    WHOLES,
     WIDER,
     WIDER_WORK,
     plural,
@@ -31,6 +43,14 @@ from muppet.train.wording import (
 LONGEST = 120
 """Words of a paragraph; longer ones are left out."""
 DISTRACTORS = 4
+COMMON = frozenset(
+    {"the", "of", "de", "du", "&", "University", "College", "School", "Church", "Cemetery", "Hall",
+     "Museum", "Park", "County", "District", "Records", "Pictures", "Films", "Studios", "Company",
+     "Entertainment", "Corporation", "Group", "River", "Saint", "St.", "Award", "Awards", "House"}
+)  # fmt: skip
+"""Words that different names share."""
+DRAWS = 8
+"""Of two that may share something which few do."""
 TRIES = 50
 """Draws for each question wanted: most do not fit."""
 
@@ -41,8 +61,8 @@ def make_comparisons(
     """So many questions in HotpotQA's schema, as like each other as chance makes them; fewer where
     the paragraphs say too little.
 
-    In `brief`, they come with the openings of their two paragraphs and nothing else: less to read,
-    more questions an hour.
+    In `brief`, they come with their two paragraphs and nothing else, about every second one with
+    no more than their openings: less to read, more questions an hour.
     """
     subjects = [
         Subject(one, facts)
@@ -55,9 +75,10 @@ def make_comparisons(
             groups[fact.name, fact.group].append(subject)
     maker = _Maker(groups, np.random.default_rng(seed), brief)
     makers = [maker.ordered] * 4 + [maker.yes_or_no] * 4 + [maker.both_are] * 3
-    makers += [maker.shared, maker.which]
+    makers += [maker.shared, maker.which, maker.in_britain] + [maker.done] * 6 + [maker.one_of] * 4
     made: list[dict[str, Any]] = []
     verdicts = {"yes": 0, "no": 0}
+    asked: set[tuple[str, ...]] = set()
     for tried in range(TRIES * count):
         if len(made) == count:
             break
@@ -65,6 +86,10 @@ def make_comparisons(
         answer = question["answer"] if question else ""
         if question is None or verdicts.get(answer, 0) > min(verdicts.values()):
             continue  # two drawn by chance seldom share anything: as many yes as no
+        key = (*sorted(title for title, _ in question["supporting_facts"]), answer)
+        if key in asked:
+            continue
+        asked.add(key)
         if answer in verdicts:
             verdicts[answer] += 1
         made.append({"_id": f"made-{seed}-{len(made)}", **question})
@@ -82,8 +107,10 @@ class _Maker:
     ) -> None:
         kept = {key: some for key, some in groups.items() if len(some) > DISTRACTORS + 2}
         self._groups: dict[str, list[list[Subject]]] = defaultdict(list)
-        for (name, _), some in kept.items():
+        self._families: dict[str, list[str]] = defaultdict(list)
+        for (name, family), some in kept.items():
             self._groups[name].append(some)
+            self._families[family].append(name)
         self._chances = {name: _by_size(own) for name, own in self._groups.items()}
         self._rng = rng
         self._brief = brief
@@ -122,11 +149,76 @@ class _Maker:
         if answer == "no" and value in drawn[1 - told].paragraph.text:
             return None  # said further on
         can_be_same = name in SAME and (name != "nation" or drawn[0].is_person)
-        if can_be_same and self._rng.random() < 0.6:
+        if can_be_same and not BRITISH.issuperset(whole) and self._rng.random() < 0.6:
             return self._asked(SAME[name], name, drawn, answer, unit=first.split()[-1].lower())
         if name == "country" and answer == "yes":
             value = WIDER.get(value, value) if self._rng.random() < 0.5 else value
         return self._asked(BOTH[name], name, drawn, answer, value=value, values=plural(value))
+
+    def done(self) -> dict[str, Any] | None:
+        """Whether the same was done to both: in the same place, by the same people."""
+        found = self._related("done")
+        if found is None:
+            return None
+        name, drawn, value, answer = found
+        done, how = name.split()
+        be, is_ = ("are", "is") if done in STILL else ("were", "was")
+        words = {"done": name, "be": be, "Be": be.title(), "Is": is_.title(), "value": value}
+        words |= {"unit": unit_of(value), "does": DOES.get(name, "")}
+        templates: Sequence[str] = BOTH_DONE
+        wants_same = self._rng.random() < 0.5
+        if how == "by":
+            wants_same = wants_same and done not in PERSONAL
+            asked_of = DID_BOTH if name in DOES and self._rng.random() < 0.5 else BOTH_DONE
+            templates = SAME_MAKER if wants_same and self._rng.random() < 0.7 else asked_of
+        elif how in WHERE and done in SOMEWHERE and wants_same:
+            templates = SAME_PLACE
+        return self._asked(templates, name, drawn, answer, **words)
+
+    def one_of(self) -> dict[str, Any] | None:
+        """Whether both are moons, members, suburbs of the same."""
+        found = self._related("of")
+        if found is None:
+            return None
+        name, drawn, value, answer = found
+        kind = name.removesuffix(" of")
+        can_be_same = kind in WHOLES and (answer == "yes" or unit_of(value) == "place")
+        templates = SAME_OF if can_be_same and self._rng.random() < 0.5 else BOTH_OF
+        words = {"kinds": plural(kind), "whole": WHOLES.get(kind, ""), "value": value}
+        return self._asked(templates, name, drawn, answer, **words)
+
+    def _related(self, family: str) -> tuple[str, list[Subject], str, str] | None:
+        """A relation of a family, two with it, the value to ask for, the verdict; no verdict is no
+        where the one value may hold the other, or is said of both."""
+        names = self._families.get(family)
+        if not names:
+            return None
+        sizes = _by_size([self._groups[name][0] for name in names])
+        name = names[self._rng.choice(len(names), p=sizes)]
+        alike = bool(self._rng.random() < 0.5)
+        draws = (self._pair(name, alike=alike) for _ in range(DRAWS))
+        drawn = next((one for one in draws if one is not None), None)
+        if drawn is None:
+            return None
+        first, second = (one.facts[name].value.split(", ")[0] for one in drawn[:2])
+        if not unit_of(first) or not (alike or _are_apart(first, second, drawn)):
+            return None  # of what is wide nothing is denied, so nothing is asked
+        return name, drawn, self._one_of(first, second), "yes" if alike else "no"
+
+    def in_britain(self) -> dict[str, Any] | None:
+        """Whether both are in one country, the other being in one near it."""
+        wanted = self._rng.permutation(sorted(BRITISH)).tolist()
+        alike = bool(self._rng.random() < 0.5)
+        drawn = self._pair("country", alike=alike, among=frozenset(wanted[: 1 if alike else 2]))
+        if drawn is None:
+            return None
+        first, second = (one.facts["country"].value for one in drawn[:2])
+        if first != second and (
+            first in drawn[1].paragraph.text or second in drawn[0].paragraph.text
+        ):
+            return None
+        answer = "yes" if first == second else "no"
+        return self._asked(BOTH["country"], "country", drawn, answer, value=first)
 
     def both_are(self) -> dict[str, Any] | None:
         """Whether both are of some kind: what one of them is called, or a wider word for it."""
@@ -181,13 +273,19 @@ class _Maker:
     def _one_of(self, *names: str) -> str:
         return names[int(self._rng.integers(len(names)))]
 
-    def _pair(self, name: str, *, alike: bool | None = None) -> list[Subject] | None:
+    def _pair(
+        self, name: str, *, alike: bool | None = None, among: frozenset[str] = frozenset()
+    ) -> list[Subject] | None:
         """Two subjects to compare, and behind them distractors; `alike` or not in what is
-        compared, if that matters."""
+        compared, and their values `among` some, if that matters."""
         if name not in self._chances:
             return None
         chances = self._chances[name]
         some = self._groups[name][self._rng.choice(len(chances), p=chances)]
+        if among:
+            some = [one for one in some if one.facts[name].value in among]
+        if len(some) < 2:
+            return None
         drawn = [some[place] for place in self._rng.permutation(len(some))[: DISTRACTORS + 2]]
         if alike is not None:
             value = drawn[0].facts[name].value
@@ -200,6 +298,8 @@ class _Maker:
                 return None
             other = fitting[self._rng.integers(len(fitting))]
             drawn = [drawn[0], other, *(one for one in drawn[1:] if one is not other)]
+        if drawn[0].paragraph.text == drawn[1].paragraph.text:
+            return None
         titles = [one.title for one in drawn[:2]]
         return None if titles[0] in titles[1] or titles[1] in titles[0] else drawn
 
@@ -214,7 +314,8 @@ class _Maker:
         """The question as a record of HotpotQA's, its paragraphs in random order."""
         template = templates[int(self._rng.integers(len(templates)))]
         gold = drawn[:2]
-        given, sentences = (gold, OPENING) if self._brief else (drawn, None)
+        is_cut = self._brief and self._rng.random() < 0.5
+        given, sentences = gold if self._brief else drawn, OPENING if is_cut else None
         return {
             "question": template.format(a=gold[0].title, b=gold[1].title, **words),
             "answer": answer,
@@ -227,6 +328,16 @@ class _Maker:
                 for place in self._rng.permutation(len(given)).tolist()
             ],
         }  # fmt: skip
+
+
+def _are_apart(first: str, second: str, drawn: Sequence[Subject]) -> bool:
+    """Whether two values cannot both be right of either: of one size, as far as can be told, with
+    no word in common, neither said in the other's paragraph."""
+    units = {unit_of(first), unit_of(second)}
+    words = [set(value.split()) - COMMON for value in (first, second)]
+    bare = [value.removeprefix("the ") for value in (first, second)]
+    is_said = bare[0] in drawn[1].paragraph.text or bare[1] in drawn[0].paragraph.text
+    return len(units) == 1 and words[0].isdisjoint(words[1]) and not is_said
 
 
 def _by_size(groups: Sequence[Sequence[Subject]]) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 Not in the paper, which has the time to read whole paragraphs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from muppet.domain import Paragraph
 from muppet.text.tokens import words
 from muppet.train.answers_in_text import answer_places
 from muppet.train.examples import TrainingData, TrainingQuestion
+from muppet.train.retrieved import Retrieved, Rows
 
 
 def with_excerpts(data: TrainingData, longest: int, seed: int) -> TrainingData:
@@ -30,6 +31,30 @@ def with_excerpts(data: TrainingData, longest: int, seed: int) -> TrainingData:
     return TrainingData(tuple(questions), tuple(paragraphs))
 
 
+def wrong_excerpts(
+    data: TrainingData, retrieved: Retrieved, longest: int, seed: int
+) -> tuple[TrainingData, Retrieved]:
+    """What was retrieved for questions of one hop, as excerpts of so many words around the sentence
+    most like the question; those that hold the answer, or are gold, are left out."""
+    rng = np.random.default_rng(seed)
+    paragraphs = list(data.paragraphs)
+    found = dict(retrieved)
+    for number, chains in retrieved.items():
+        question = data.questions[number]
+        if len(question.gold) > 1 or question.support:
+            continue
+        wrong: list[Rows] = []
+        for (row,) in (chain for chain in chains if len(chain) == 1 and chain != question.gold):
+            split = [words(sentence) for sentence in data.paragraphs[row].sentences]
+            best = _most_alike(question, split, range(len(split)))
+            first, past = _with_neighbours(split, best, longest, rng)
+            if not any(answer_places(own, question.answers) for own in split[first:past]):
+                wrong.append((len(paragraphs),))
+                paragraphs.append(_part(data.paragraphs[row], first, past))
+        found[number] = tuple(wrong)
+    return TrainingData(data.questions, tuple(paragraphs)), found
+
+
 def _around_answer(
     question: TrainingQuestion,
     sentences: Sequence[list[str]],
@@ -41,8 +66,21 @@ def _around_answer(
     holding = [at for at, own in enumerate(sentences) if answer_places(own, question.answers)]
     if not holding:
         return 0, len(sentences)
+    return _with_neighbours(sentences, _most_alike(question, sentences, holding), longest, rng)
+
+
+def _most_alike(
+    question: TrainingQuestion, sentences: Sequence[list[str]], places: Iterable[int]
+) -> int:
+    """Of those places the sentence that shares most words with the question."""
     asked = {word.lower() for word in words(question.text)}
-    best = max(holding, key=lambda at: len(asked & {word.lower() for word in sentences[at]}))
+    return max(places, key=lambda at: len(asked & {word.lower() for word in sentences[at]}))
+
+
+def _with_neighbours(
+    sentences: Sequence[list[str]], best: int, longest: int, rng: np.random.Generator
+) -> tuple[int, int]:
+    """A sentence, and others on either side while they fit."""
     first, past, room = best, best + 1, longest - len(sentences[best])
     while True:
         fitting = [

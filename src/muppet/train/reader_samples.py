@@ -14,7 +14,7 @@ from muppet.domain import Paragraph
 from muppet.text.tokens import words
 from muppet.train.answers_in_text import answer_places
 from muppet.train.examples import TrainingData, TrainingQuestion, several
-from muppet.train.retrieved import Rows
+from muppet.train.retrieved import Retrieved, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class WrongChains:
 
     count: int = 2
     paragraphs: int | None = None
-    retrieved: Mapping[int, tuple[Rows, ...]] | None = None
+    retrieved: Retrieved | None = None
     retrieved_share: float = 0.0
     strangers: float = 0.0
     negatives: Mapping[int, Rows] | None = None
@@ -47,17 +47,16 @@ def reader_samples(
 ) -> list[ReaderSample]:
     """The gold chain, and then the wrong ones; where any order is right, in any order."""
     question = data.questions[number]
+    is_one_hop = len(question.gold) == 1
+    count = wrong.paragraphs if is_one_hop and wrong.paragraphs is not None else wrong.count
     found = [
         chain for chain in (wrong.retrieved or {}).get(number, ()) if not is_gold(chain, question)
     ]
-    retrieved = (
-        sum(rng.random() < wrong.retrieved_share for _ in range(wrong.count)) if found else 0
-    )
+    retrieved = sum(rng.random() < wrong.retrieved_share for _ in range(count)) if found else 0
     places = rng.permutation(len(found))[:retrieved].tolist()
     chains = [found[place] for place in places]
-    made = wrong.count - len(chains)
-    if len(question.gold) == 1:
-        made = made if wrong.paragraphs is None else wrong.paragraphs
+    made = count - len(chains)
+    if is_one_hop:
         near = (wrong.negatives or {}).get(number, question.distractors)
         chains += [(row,) for row in several(made, near, question.gold, data, rng)]
     elif question.dataset != "comparisons":  # made to learn comparing from, not choosing

@@ -1,23 +1,24 @@
 """Chains that retrieval finds for training questions: what the reader will have to choose between.
 
-One line a question, by titles, so that a file outlives the knowledge base it was made with:
+One line a question, its paragraphs by title and by how they begin, so that a file outlives the
+knowledge base it was made with, and the paragraphs of one article are told apart:
 
-    {"id": id, "question": text, "chains": [[title, …], …]}
+    {"id": id, "question": text, "chains": [[[title, beginning], …], …]}
 
 Files of questions without ids count from 1, each anew: so the text is there as well, though a line
-without it is read too.
+without it is read too, and so is a paragraph that is a title alone.
 """
 
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.corpus.files import DECOMPRESSORS, decode, open_file
-from muppet.domain import Progress
+from muppet.domain import Paragraph, Progress
 from muppet.errors import ConfigError
 from muppet.train.examples import TrainingData
 
@@ -32,7 +33,14 @@ AT_ONCE = 16
 BEGINNING = b'{"id": '
 """Of every line that was written here."""
 
+BEGINS = 60
+"""Characters of a paragraph that are written down."""
+
 Rows = tuple[int, ...]
+Retrieved = Mapping[int, tuple[Rows, ...]]
+"""The chains of each question, by its number."""
+Name = tuple[str, str]
+"""A paragraph's title, and how it begins; "" where that does not matter."""
 Key = tuple[str, str]
 """A question's id and text."""
 
@@ -51,7 +59,7 @@ def write_retrieved(
             some = missing[first : first + AT_ONCE]
             for (id_, text), found in zip(some, find([asked[key] for key in some]), strict=True):
                 best = [ranked.chain.paragraphs for ranked in found.chains[:keep]]
-                chains = [[found.paragraphs[number].title for number in one] for one in best]
+                chains = [[_name(found.paragraphs[number]) for number in one] for one in best]
                 line = {"id": id_, "question": text, "chains": chains}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
             stream.flush()
@@ -59,13 +67,12 @@ def write_retrieved(
     return len(missing)
 
 
-def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]]:
-    """Retrieved chains by question number; those with a title that the data lacks are left out."""
+def read_retrieved(path: Path, data: TrainingData) -> Retrieved:
+    """Retrieved chains by question number; those with a paragraph that the data lacks are left
+    out."""
     numbers = {(one.id, one.text): number for number, one in enumerate(data.questions)}
     numbers |= {(one.id, ""): number for number, one in enumerate(data.questions)}
-    by_title: dict[str, int] = {}
-    for row, paragraph in enumerate(data.paragraphs):
-        by_title.setdefault(paragraph.title, row)
+    everywhere = _rows_by_name(data, range(len(data.paragraphs)))
     found: dict[int, tuple[Rows, ...]] = {}
     unknown = 0
     with open_file(path) as stream:
@@ -74,12 +81,26 @@ def read_retrieved(path: Path, data: TrainingData) -> dict[int, tuple[Rows, ...]
         if key not in numbers:
             continue
         question = data.questions[numbers[key]]
-        own = {data.paragraphs[row].title: row for row in (*question.distractors, *question.gold)}
-        rows = [tuple(own.get(title, by_title.get(title, -1)) for title in one) for one in chains]
+        own = _rows_by_name(data, (*question.gold, *question.distractors))
+        rows = [tuple(own.get(name, everywhere.get(name, -1)) for name in one) for one in chains]
         known = tuple(dict.fromkeys(chain for chain in rows if chain and -1 not in chain))
         unknown += len(rows) - len(known)
         found[numbers[key]] = known
     _logger.info("%s: chains of %d questions, left out %d", path, len(found), unknown)
+    return found
+
+
+def _name(paragraph: Paragraph) -> Name:
+    return paragraph.title, paragraph.text[:BEGINS]
+
+
+def _rows_by_name(data: TrainingData, rows: Iterable[int]) -> dict[Name, int]:
+    """The first row of each name, and of each title."""
+    found: dict[Name, int] = {}
+    for row in rows:
+        title, beginning = _name(data.paragraphs[row])
+        found.setdefault((title, beginning), row)
+        found.setdefault((title, ""), row)
     return found
 
 
@@ -108,19 +129,26 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _parsed_lines(content: str, path: Path) -> Iterator[tuple[Key, list[list[str]]]]:
+def _parsed_lines(content: str, path: Path) -> Iterator[tuple[Key, list[list[Name]]]]:
     for place, line in enumerate(content.split("\n"), 1):
         if line.strip():
             yield _parsed(line, path, place)
 
 
-def _parsed(line: str, path: Path, place: int) -> tuple[Key, list[list[str]]]:
+def _parsed(line: str, path: Path, place: int) -> tuple[Key, list[list[Name]]]:
     try:
         content = json.loads(line)
         key = str(content["id"]), str(content.get("question", ""))
-        return key, [[str(title) for title in chain] for chain in content["chains"]]
+        return key, [[_read_name(one) for one in chain] for chain in content["chains"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(
             f"{path}:{place} holds no retrieved chains ({error}). Each line must be "
-            '{"id": id, "question": text, "chains": [[title, …], …]}.'
+            '{"id": id, "question": text, "chains": [[[title, beginning], …], …]}.'
         ) from error
+
+
+def _read_name(content: str | Sequence[str]) -> Name:
+    if isinstance(content, str):
+        return content, ""
+    title, beginning = content
+    return str(title), str(beginning)

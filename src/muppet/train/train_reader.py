@@ -13,7 +13,7 @@ from muppet.domain import Progress
 from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.train.batches import Texts
-from muppet.train.excerpts import with_excerpts
+from muppet.train.excerpts import with_excerpts, wrong_excerpts
 from muppet.train.negatives import squad_negatives
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
@@ -24,7 +24,7 @@ from muppet.train.reader_samples import (
     article_negatives,
     reader_samples,
 )
-from muppet.train.retrieved import read_retrieved
+from muppet.train.retrieved import Retrieved, read_retrieved
 from muppet.train.run import (
     Frozen,
     Run,
@@ -52,6 +52,7 @@ class ReaderRun(Run[ReaderBatch]):
         self.directory = directory
         self.made_from = _made_from(recipe)
         self.data, self.dev, self.left_out = load_data(recipe.data, recipe.reader.max_tokens)
+        self._retrieved = self._read_retrieved()
         if recipe.data.excerpt:
             self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed)
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
@@ -110,6 +111,17 @@ class ReaderRun(Run[ReaderBatch]):
     def save(self, weights: Mapping[str, Tensor]) -> None:
         save_reader(self.directory / "best", self.model, weights, self.made_from)
 
+    def _read_retrieved(self) -> Retrieved | None:
+        """The chains that were retrieved for the questions; those of one hop become excerpts, as
+        the gold ones will be."""
+        data = self.recipe.data
+        if not data.retrieved:
+            return None
+        found = read_retrieved(Path(data.retrieved), self.data)
+        if data.excerpt:
+            self.data, found = wrong_excerpts(self.data, found, data.excerpt, self.recipe.run.seed)
+        return found
+
     def _wrong_chains(self) -> WrongChains:
         data = self.recipe.data
         negatives = {}
@@ -123,7 +135,7 @@ class ReaderRun(Run[ReaderBatch]):
         return WrongChains(
             count=data.wrong_chains,
             paragraphs=None if data.wrong_paragraphs < 0 else data.wrong_paragraphs,
-            retrieved=read_retrieved(Path(data.retrieved), self.data) if data.retrieved else None,
+            retrieved=self._retrieved,
             retrieved_share=data.retrieved_share,
             strangers=data.strangers,
             negatives=negatives,

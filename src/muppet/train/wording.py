@@ -177,7 +177,7 @@ BOTH = {
     ),
     "country": (
         "Are {a} and {b} both in {value}?", "Are both {a} and {b} located in {value}?",
-        "Are {a} and {b} both located in {value}?",
+        "Are {a} and {b} both located in {value}?", "Are both {a} and {b} in {value}?",
     ),
     "director": (
         "Were {a} and {b} both directed by {value}?", "Did {value} direct both {a} and {b}?",
@@ -197,6 +197,65 @@ BOTH = {
     ),
 }  # fmt: skip
 BOTH["state"] = BOTH["county"] = BOTH["country"]
+BOTH_DONE = (
+    "{Be} {a} and {b} both {done} {value}?", "{Be} both {a} and {b} {done} {value}?",
+    "{a} and {b} {be} both {done} {value}, is this true?",
+    "Is it true that {a} and {b} {be} both {done} {value}?",
+)  # fmt: skip
+"""{done}: built in, owned by."""
+SAME_PLACE = (
+    "{Be} {a} and {b} {done} the same {unit}?", "{Be} both {a} and {b} {done} the same {unit}?",
+    "{Is} {a} {done} the same {unit} as {b}?",
+)  # fmt: skip
+SAME_MAKER = (
+    "{Be} {a} and {b} {done} the same people or company?",
+    "{Be} both {a} and {b} {done} the same person or company?",
+    "{Be} {a} and {b} both {done} the same one?",
+)  # fmt: skip
+DID_BOTH = ("Did {value} {does} both {a} and {b}?", "Did {value} {does} {a} as well as {b}?")
+DOES = {
+    "built by": "build", "composed by": "compose", "constructed by": "construct",
+    "created by": "create", "designed by": "design", "discovered by": "discover",
+    "distributed by": "distribute", "edited by": "edit", "founded by": "found",
+    "illustrated by": "illustrate", "manufactured by": "manufacture", "performed by": "perform",
+    "produced by": "produce", "recorded by": "record", "released by": "release",
+}  # fmt: skip
+"""What whoever did it did."""
+PERSONAL = frozenset(
+    {"coached", "hosted", "inspired", "killed", "led", "managed", "narrated", "played", "portrayed",
+     "sung", "voiced", "won"}
+)  # fmt: skip
+"""What no company does, or not only companies."""
+STILL = frozenset(
+    {"administered", "based", "endemic", "found", "headquartered", "located", "maintained",
+     "named", "native", "operated", "owned", "run", "set", "situated"}
+)  # fmt: skip
+"""What is so as long as there is something, hence asked in the present."""
+SOMEWHERE = frozenset(
+    {"born", "built", "buried", "constructed", "filmed", "founded", "headquartered", "held",
+     "killed", "made", "manufactured", "raised", "recorded", "set", "shot"}
+)  # fmt: skip
+"""What is done in one place."""
+BOTH_OF = (
+    "Are {a} and {b} both {kinds} of {value}?", "Are both {a} and {b} {kinds} of {value}?",
+    "Were {a} and {b} both {kinds} of {value}?",
+    "{a} and {b} are both {kinds} of {value}, is this true?",
+)  # fmt: skip
+SAME_OF = (
+    "Are {a} and {b} {kinds} of the same {whole}?",
+    "Are both {a} and {b} {kinds} of the same {whole}?",
+    "{a} and {b} are {kinds} of the same {whole}, is this true?",
+)  # fmt: skip
+WHOLES = {
+    "borough": "city", "brand": "company", "campus": "university", "college": "university",
+    "dialect": "language", "genus": "family", "graduate": "school",
+    "imprint": "publisher", "moon": "planet", 
+    "satellite": "planet", "species": "genus", "subsidiary": "company", "subspecies": "species",
+    "suburb": "city", "tributary": "river",
+}  # fmt: skip
+"""What something of a kind is one of."""
+BRITISH = frozenset({"England", "Scotland", "Wales", "Northern Ireland", "Ireland"})
+"""Near each other, and not the same; whether in the same country depends on who is asked."""
 WIDER = {"England": "the United Kingdom", "Scotland": "the United Kingdom", "Wales": "Britain"}
 """Where a country lies, for those that ask more widely."""
 _WORKS_OF = {
@@ -228,6 +287,8 @@ SHARED_PLACE = ("In which {name} are both {a} and {b}?", "{a} and {b} are both i
 
 def plural(kind: str) -> str:
     """Of one word or several, as English mostly has it."""
+    if kind == "genus":
+        return "genera"
     if kind.endswith(("s", "x", "ch", "sh")):
         return kind if kind.endswith(("series", "species")) else f"{kind}es"
     if kind.endswith("y") and kind[-2] not in "aeiou":

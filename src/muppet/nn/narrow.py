@@ -1,0 +1,128 @@
+"""A trained reader → a narrower one that reads faster: fewer units inside its feed-forward layers.
+
+Most of a transformer's arithmetic is in there, and some units say what others say too. One after
+another goes the unit that is missed least, and the others take over what it did, by least squares
+on texts that are read: Optimal Brain Surgeon on a layer's outputs. Not in the paper. A little
+training afterwards gives back what is lost.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModel
+from transformers.models.bert.modeling_bert import BertLayer
+from transformers.utils import logging
+
+from muppet.artifact import checksum_file
+from muppet.domain import Progress
+from muppet.errors import ConfigError
+from muppet.nn.model import read_weights, trained_weights
+from muppet.nn.reader import Reader
+from muppet.nn.reader_model import load_reader, new_reader, save_reader
+from muppet.nn.transformer import transformer_directory
+
+DAMPING = 1e-3
+"""Of a unit's mean square, added to each: how much the examples are not believed."""
+
+LAYER = "embedding.contextual.source.model.encoder.layer.{}."
+"""What the weights of one layer are called in a reader."""
+
+ReadExamples = Callable[[Reader], None]
+
+
+def write_narrow(
+    directory: Path, out: Path, inner: int, read: ReadExamples, progress: Progress
+) -> None:
+    """The reader in `directory` with `inner` units in every feed-forward layer, for a run to start
+    from; its transformer gets a directory of its own beside it. `read` lets a reader read."""
+    model = load_reader(directory)
+    if model.config.network != "transformer":
+        raise ConfigError(f"{directory} has no transformer: there is nothing to make narrower.")
+    blocks = [one for one in model.reader.modules() if isinstance(one, BertLayer)]
+    before = blocks[0].intermediate.dense.out_features
+    if not 1 <= inner < before:
+        raise ConfigError(f"A layer of {directory} has {before} units: 1 to {before - 1} can stay.")
+    weights = read_weights(directory)
+    for number, block in enumerate(blocks):
+        progress("narrowing", number, len(blocks))
+        kept, after = fewer_units(
+            _gram(block, model.reader, read), block.output.dense.weight, inner
+        )
+        _make_narrower(block, kept, after)
+        name = LAYER.format(number)
+        weights[f"{name}intermediate.dense.weight"] = block.intermediate.dense.weight
+        weights[f"{name}intermediate.dense.bias"] = block.intermediate.dense.bias
+        weights[f"{name}output.dense.weight"] = block.output.dense.weight
+    progress("narrowing", len(blocks), len(blocks))
+    place = out.with_name(f"{out.name}-transformer")
+    _write_transformer(model.config.contextual.path, place, inner)
+    contextual = replace(model.config.contextual, path=str(place))
+    narrow = new_reader(replace(model.config, contextual=contextual), [], model.vectors)
+    sums = {"weights": checksum_file(directory / "weights.safetensors")}
+    wanted = trained_weights(narrow.reader).keys()
+    save_reader(out, narrow, {name: weights[name].detach() for name in wanted}, sums)
+
+
+def fewer_units(gram: Tensor, weight: Tensor, keep: int) -> tuple[Tensor, Tensor]:
+    """Which units stay, and the matrix that makes most of them: (U, U), (D, U) -> (K,), (D, K)
+
+    Of units h with gram H = sum h hᵀ and outputs W h, losing unit u costs |w_u|² / (H⁻¹)_uu if all
+    others are fitted anew.
+    """
+    with torch.no_grad():
+        units = len(gram)
+        mean = gram.diagonal().mean()
+        inverse = torch.linalg.inv(gram.double() + DAMPING * mean * torch.eye(units))
+        fitted = weight.double().clone()
+        is_there = torch.ones(units, dtype=torch.bool)
+        for _ in range(units - keep):
+            scale = inverse.diagonal()
+            cost = fitted.square().sum(dim=0) / scale
+            lost = int(torch.where(is_there, cost, torch.inf).argmin())
+            share = inverse[lost] / inverse[lost, lost]
+            fitted -= torch.outer(fitted[:, lost], share)
+            inverse -= torch.outer(inverse[:, lost], share)
+            inverse[lost, lost] = 1.0  # it is gone: not to be divided by nothing
+            is_there[lost] = False
+        kept = is_there.nonzero().squeeze(1)
+        return kept, fitted[:, kept].to(weight.dtype)
+
+
+def _gram(block: BertLayer, reader: Reader, read: ReadExamples) -> Tensor:
+    """What the units of a layer say together, over all that is read: (U, U)"""
+    found: list[Tensor] = []
+
+    def watch(_: nn.Module, given: tuple[Tensor, ...]) -> None:
+        states = given[0].flatten(0, -2)
+        gram = states.T @ states
+        found[:] = [gram if not found else found[0] + gram]
+
+    hook = block.output.dense.register_forward_pre_hook(watch)
+    with torch.no_grad():
+        read(reader)
+    hook.remove()
+    return found[0]
+
+
+def _make_narrower(block: BertLayer, kept: Tensor, after: Tensor) -> None:
+    first, second = block.intermediate.dense, block.output.dense
+    first.weight, first.bias = nn.Parameter(first.weight[kept]), nn.Parameter(first.bias[kept])
+    second.weight = nn.Parameter(after)
+    first.out_features = second.in_features = len(kept)
+
+
+def _write_transformer(path: str, place: Path, inner: int) -> None:
+    """A transformer's directory, as wide as it is now; what its layers hold is not looked at."""
+    directory = transformer_directory(path)
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    model = AutoModel.from_pretrained(directory, local_files_only=True, add_pooling_layer=False)
+    kept = torch.arange(inner)
+    for block in model.encoder.layer:
+        _make_narrower(block, kept, block.output.dense.weight[:, :inner])
+    model.config.intermediate_size = inner
+    model.save_pretrained(place)
+    shutil.copyfile(directory / "tokenizer.json", place / "tokenizer.json")
