@@ -135,7 +135,8 @@ def _systems(
     for name, engine in engines.items():
         knowledge.narrower(engine, progress)
         find = by_words(knowledge, lexical(knowledge, engine))
-        systems[name] = System(find, replace(config.read, chain_weight=weight))
+        read = replace(config.read, chain_weight=weight, margin=math.inf)  # theirs are no log
+        systems[name] = System(find, read)  # probabilities, which the margin was chosen for
     for name, model in models.items():
         retriever = open_retriever(knowledge, model, config.retrieve, progress)
         systems[name] = System(by_model(retriever), config.read)

@@ -11,6 +11,7 @@ networks and their settings: leave them out of what is reported.
 """
 
 import argparse
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def main() -> None:
     settings = load_config(asked.config) if asked.config else Config()
     config = settings.read
     if asked.all:
-        find, config = every_own, replace(config, chains=EVERY)
+        find, config = every_own, replace(config, chains=EVERY, margin=math.inf, sure=1.0)
     else:
         encoder = TextEncoder(asked.model, asked.threads)
         find = among_own(encoder, temperature=settings.retrieve.temperature)

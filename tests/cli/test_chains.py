@@ -10,6 +10,7 @@ from command_line import assert_refused, muppet
 from random_model import write_model
 
 DEMO = Path(str(files("muppet") / "demo"))
+LINES = (DEMO / "paragraphs.jsonl").read_text(encoding="utf-8").splitlines()
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"
 QUESTION_01 = QUESTION.replace("Shackleton", "Ernest Shackleton")
 
@@ -164,7 +165,9 @@ def test_chains_are_written_down_for_training_and_a_stopped_run_goes_on(
     (found,) = [one for one in map(json.loads, lines) if one["id"] == "demo-01"]
     assert [len(chain) for chain in found["chains"]] == [2, 2, 2]
     best = muppet("search", kb, QUESTION_01, "--top", 1, "--json").json["chains"][0]
-    assert found["chains"][0] == [hop["title"] for hop in best]
+    assert [title for title, _ in found["chains"][0]] == [hop["title"] for hop in best]
+    texts = {one["title"]: "".join(one["sentences"]) for one in map(json.loads, LINES)}
+    assert all(texts[title].startswith(begins) for title, begins in found["chains"][0])
     out.write_text("\n".join(lines[:20]) + '\n{"id": "demo-2')  # stopped within a line
     again = muppet(*command, "--keep", 3)
     assert f"{out}: chains of 35 questions, 15 of them new." in again.out

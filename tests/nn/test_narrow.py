@@ -8,27 +8,31 @@ import torch
 
 from muppet.config import CharacterConfig, ContextualConfig, ReaderConfig
 from muppet.domain import Paragraph, silent
-from muppet.errors import ConfigError
+from muppet.errors import ArtifactError, ConfigError
 from muppet.nn.arrays import tensors
 from muppet.nn.model import trained_weights
-from muppet.nn.narrow import LAYER, fewer_units, write_narrow
+from muppet.nn.narrow import fewer_units, write_narrow
 from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, load_reader, new_reader, save_reader
 from muppet.text.batch import make_batch
 from muppet.text.layout import reading_joined
+from muppet.train.run import begin_with
 from tiny_bert import write_bert
 
 UNITS = 48
+LAYER = "embedding.contextual.source.model.encoder.layer.{}."
 CHAIN = (
     Paragraph("a", "The station", ("The stations was.", " The cafe was the station.")),
     Paragraph("b", "Cafe", ("The cafe.", " Was the station the cafe of the station.")),
 )
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    """A random reader in whose first layer every third unit is the double of the one before it."""
-    bert = ContextualConfig("transformer", str(write_bert(tmp_path / "bert")), layers=1, tuned=2)
+@pytest.fixture(params=[1, 2])
+def directory(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A random reader in whose last layer every third unit is the double of the one before it; of
+    its two layers one or both are tuned."""
+    path, tuned = str(write_bert(tmp_path / "bert")), request.param
+    bert = ContextualConfig("transformer", path, layers=1, tuned=tuned)
     config = ReaderConfig(
         network="transformer", dim=32, hidden=6, word_vectors=False,
         characters=CharacterConfig(filters=0), contextual=bert,
@@ -38,7 +42,7 @@ def directory(tmp_path: Path) -> Path:
     weights = trained_weights(model.reader)
     with torch.no_grad():
         for part in ("weight", "bias"):
-            first = weights[f"{LAYER.format(0)}intermediate.dense.{part}"]
+            first = weights[f"{LAYER.format(1)}intermediate.dense.{part}"]
             first[2::3] = first[1::3]
     save_reader(tmp_path / "reader", model, weights, {})
     return tmp_path / "reader"
@@ -101,9 +105,22 @@ def test_it_is_narrower_and_can_be_trained_on(directory: Path) -> None:
     assert shapes[f"{LAYER.format(1)}intermediate.dense.weight"] == (20, 32)
     assert shapes[f"{LAYER.format(1)}output.dense.weight"] == (32, 20)
     again = new_reader(narrow.config, [], None)
-    assert trained_weights(again.reader).keys() == {
-        name for name, _ in again.reader.named_parameters() if "embeddings" not in name
-    }
+    assert not np.allclose(read(narrow, again.reader)[0], read(narrow, narrow.reader)[0])
+    begin_with(again.reader, str(directory.with_name("narrow-20")))
+    again.reader.eval()
+    np.testing.assert_allclose(read(narrow, again.reader)[0], read(narrow, narrow.reader)[0])
+
+
+def test_what_is_no_transformer_of_ours_is_not_written_over(directory: Path) -> None:
+    beside = directory.with_name("narrow-20-transformer")
+    beside.mkdir()
+    (beside / "diary.txt").write_text("Dear diary")
+    with pytest.raises(ArtifactError, match="would be lost"):
+        narrowed(directory, 20)
+    assert [one.name for one in beside.iterdir()] == ["diary.txt"]
+    assert not directory.with_name("narrow-20").exists()
+    with pytest.raises(ArtifactError, match="would be lost"):
+        write_narrow(directory, Path(), 20, lambda _: None, silent)
 
 
 @pytest.mark.parametrize("inner", [0, UNITS, UNITS + 1])
@@ -116,5 +133,5 @@ def test_a_reader_without_a_transformer_is_refused(tmp_path: Path) -> None:
     config = ReaderConfig(dim=8, word_vectors=False, characters=CharacterConfig(dim=4, filters=4))
     model = new_reader(config, ["owl"] * 60, None)
     save_reader(tmp_path / "gru", model, trained_weights(model.reader), {})
-    with pytest.raises(ConfigError, match="no transformer"):
+    with pytest.raises(ConfigError, match="cannot be made narrower"):
         narrowed(tmp_path / "gru", 4)

@@ -105,6 +105,12 @@ def test_nothing_is_denied_where_one_place_may_hold_the_other(values: tuple[str,
     assert {answer for _, answer, _ in asked} <= {"yes"}
 
 
+def test_whether_britain_is_one_country_is_not_asked() -> None:
+    asked = [question for question, _, _ in asked_of("England", "Scotland", says="was built in")]
+    assert any("built in England" in question for question in asked)
+    assert not any("same country" in question for question in asked)
+
+
 def test_nothing_is_denied_that_the_other_paragraph_says_further_on() -> None:
     world = [
         told(f"Kite {n}x", f"Kite {n}x was built in {a}.", f" Later it was moved to {b}.")

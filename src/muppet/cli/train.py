@@ -231,7 +231,10 @@ def narrow(
         reader, questions, out, inner=inner, questions=count, seed=seed, progress=progress
     )
     progress.close()
-    click.echo(f"{out}: {inner:,} units in a layer. Next: train it on, with run.start = {out}.")
+    click.echo(
+        f"{out}: {inner:,} units in a layer. Next: train it on, with run.start = {out} and "
+        f"reader.contextual.path = {out}-transformer."
+    )
 
 
 @train.command()

@@ -7,7 +7,7 @@ training afterwards gives back what is lost.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,21 +17,37 @@ from transformers import AutoModel
 from transformers.models.bert.modeling_bert import BertLayer
 from transformers.utils import logging
 
-from muppet.artifact import checksum_file
+from muppet.artifact import Manifest, checksum_file, new_artifact, require_replaceable
 from muppet.domain import Progress
 from muppet.errors import ConfigError
-from muppet.nn.model import read_weights, trained_weights
+from muppet.nn.model import trained_weights
 from muppet.nn.reader import Reader
-from muppet.nn.reader_model import load_reader, new_reader, save_reader
+from muppet.nn.reader_model import KIND, ReaderModel, load_reader, new_reader, save_reader
 from muppet.nn.transformer import transformer_directory
 
 DAMPING = 1e-3
 """Of a unit's mean square, added to each: how much the examples are not believed."""
 
-LAYER = "embedding.contextual.source.model.encoder.layer.{}."
-"""What the weights of one layer are called in a reader."""
+TRANSFORMER = "transformer"
+"""The kind of directory that a transformer of ours has."""
+FORMAT = 1
 
 ReadExamples = Callable[[Reader], None]
+
+
+def require_narrowable(model: ReaderModel, directory: Path, out: Path, inner: int) -> None:
+    """Refuse what cannot be made narrower, and places where something else would be lost."""
+    blocks = _blocks(model.reader)
+    if model.config.network != "transformer" or not blocks:
+        raise ConfigError(
+            f"{directory} cannot be made narrower: only readers with reader.network = "
+            '"transformer" over a BERT can.'
+        )
+    units = blocks[0].intermediate.dense.out_features
+    if not 1 <= inner < units:
+        raise ConfigError(f"A layer of {directory} has {units} units: 1 to {units - 1} can stay.")
+    require_replaceable(out, KIND)
+    require_replaceable(_beside(out), TRANSFORMER)
 
 
 def write_narrow(
@@ -40,31 +56,29 @@ def write_narrow(
     """The reader in `directory` with `inner` units in every feed-forward layer, for a run to start
     from; its transformer gets a directory of its own beside it. `read` lets a reader read."""
     model = load_reader(directory)
-    if model.config.network != "transformer":
-        raise ConfigError(f"{directory} has no transformer: there is nothing to make narrower.")
-    blocks = [one for one in model.reader.modules() if isinstance(one, BertLayer)]
-    before = blocks[0].intermediate.dense.out_features
-    if not 1 <= inner < before:
-        raise ConfigError(f"A layer of {directory} has {before} units: 1 to {before - 1} can stay.")
-    weights = read_weights(directory)
+    require_narrowable(model, directory, out, inner)
+    blocks = _blocks(model.reader)
     for number, block in enumerate(blocks):
         progress("narrowing", number, len(blocks))
-        kept, after = fewer_units(
-            _gram(block, model.reader, read), block.output.dense.weight, inner
-        )
-        _make_narrower(block, kept, after)
-        name = LAYER.format(number)
-        weights[f"{name}intermediate.dense.weight"] = block.intermediate.dense.weight
-        weights[f"{name}intermediate.dense.bias"] = block.intermediate.dense.bias
-        weights[f"{name}output.dense.weight"] = block.output.dense.weight
+        gram = _gram(block, model.reader, read)
+        _make_narrower(block, *fewer_units(gram, block.output.dense.weight, inner))
     progress("narrowing", len(blocks), len(blocks))
-    place = out.with_name(f"{out.name}-transformer")
-    _write_transformer(model.config.contextual.path, place, inner)
-    contextual = replace(model.config.contextual, path=str(place))
-    narrow = new_reader(replace(model.config, contextual=contextual), [], model.vectors)
     sums = {"weights": checksum_file(directory / "weights.safetensors")}
-    wanted = trained_weights(narrow.reader).keys()
-    save_reader(out, narrow, {name: weights[name].detach() for name in wanted}, sums)
+    _write_transformer(model.config.contextual.path, _beside(out), blocks, sums)
+    contextual = replace(model.config.contextual, path=str(_beside(out)))
+    narrow = new_reader(replace(model.config, contextual=contextual), [], model.vectors)
+    found = model.reader.state_dict()
+    weights = {name: found[name] for name in trained_weights(narrow.reader)}
+    save_reader(out, narrow, weights, sums)
+
+
+def _beside(out: Path) -> Path:
+    """Where the transformer goes: `.` has no name to add to, and is refused as it is."""
+    return out.with_name(f"{out.name}-transformer") if out.name else out
+
+
+def _blocks(reader: Reader) -> list[BertLayer]:
+    return [one for one in reader.modules() if isinstance(one, BertLayer)]
 
 
 def fewer_units(gram: Tensor, weight: Tensor, keep: int) -> tuple[Tensor, Tensor]:
@@ -115,14 +129,17 @@ def _make_narrower(block: BertLayer, kept: Tensor, after: Tensor) -> None:
     first.out_features = second.in_features = len(kept)
 
 
-def _write_transformer(path: str, place: Path, inner: int) -> None:
-    """A transformer's directory, as wide as it is now; what its layers hold is not looked at."""
+def _write_transformer(
+    path: str, place: Path, blocks: Sequence[BertLayer], made_from: Mapping[str, str]
+) -> None:
+    """A transformer's directory, as narrow as these layers; those that were tuned, their attention
+    too, are the reader's weights and are read from there."""
     directory = transformer_directory(path)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     model = AutoModel.from_pretrained(directory, local_files_only=True, add_pooling_layer=False)
-    kept = torch.arange(inner)
-    for block in model.encoder.layer:
-        _make_narrower(block, kept, block.output.dense.weight[:, :inner])
-    model.config.intermediate_size = inner
-    model.save_pretrained(place)
-    shutil.copyfile(directory / "tokenizer.json", place / "tokenizer.json")
+    for own, narrow in zip(model.encoder.layer, blocks, strict=True):
+        own.intermediate.dense, own.output.dense = narrow.intermediate.dense, narrow.output.dense
+    model.config.intermediate_size = blocks[0].intermediate.dense.out_features
+    with new_artifact(place, Manifest(TRANSFORMER, FORMAT, {}, made_from)) as partial:
+        model.save_pretrained(partial)
+        shutil.copyfile(directory / "tokenizer.json", partial / "tokenizer.json")

@@ -171,7 +171,7 @@ class _Maker:
             wants_same = wants_same and done not in PERSONAL
             asked_of = DID_BOTH if name in DOES and self._rng.random() < 0.5 else BOTH_DONE
             templates = SAME_MAKER if wants_same and self._rng.random() < 0.7 else asked_of
-        elif how in WHERE and done in SOMEWHERE and wants_same:
+        elif how in WHERE and done in SOMEWHERE and wants_same and value not in BRITISH:
             templates = SAME_PLACE
         return self._asked(templates, name, drawn, answer, **words)
 

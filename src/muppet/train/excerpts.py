@@ -19,12 +19,13 @@ def with_excerpts(data: TrainingData, longest: int, seed: int) -> TrainingData:
     """The same questions, those of one hop with an excerpt of so many words for their gold."""
     rng = np.random.default_rng(seed)
     paragraphs = list(data.paragraphs)
-    split = [[words(sentence) for sentence in one.sentences] for one in paragraphs]
+    split: dict[int, list[list[str]]] = {}
     questions = []
     for question in data.questions:
         if len(question.gold) == 1 and not question.support:
             (row,) = question.gold
-            first, past = _around_answer(question, split[row], longest, rng)
+            own = split.setdefault(row, [words(one) for one in data.paragraphs[row].sentences])
+            first, past = _around_answer(question, own, longest, rng)
             paragraphs.append(_part(data.paragraphs[row], first, past))
             question = replace(question, gold=(len(paragraphs) - 1,))
         questions.append(question)

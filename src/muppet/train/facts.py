@@ -175,7 +175,8 @@ _IT_IS_OF = re.compile(
 )
 _NO_VALUE = re.compile(
     rf"(?:the )?(?:(?:{_NATIONS})|{_MONTHS}|Mon\w*|Technicolor|CinemaScope|Panavision|IMAX|HD|"
-    r"The|This|Its|Government|Company|State|City|University|Army|Church|Old|New|Union|Senate|Parliament|"
+    r"The|This|Its|Government|Company|State|City|University|Army|Church|Old|New|Union|"
+    r"Senate|Parliament|"
     r"House of Representatives|Chamber of Deputies|National Assembly|Legislative \w+|Mr|Dr|Sir|I|"
     r"II|West|East|North|South|"
     r"(?:Labou?r|Conservative|Liberal|Communist|Socialist|Social Democratic|Green) Party)|.*['’]s?"

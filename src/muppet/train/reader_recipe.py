@@ -14,11 +14,12 @@ class ReaderDataConfig:
     """Files, relative to where the command runs; `dev` chooses the checkpoint.
 
     `wrong_chains` of a question are read beside its gold one (checklist 26: two); a share of them,
-    `retrieved_share`, are chains that were found by retrieval, from the lines {"id", "chains":
-    [[title, …], …]} of `retrieved`; of the others a share, `strangers`, hold no gold paragraph at
-    all (checklist 26: none). A question of one hop gets `wrong_paragraphs` instead; below 0, as
-    many as there are wrong chains; of its own paragraph it gets an `excerpt` of so many words
-    around the answer; 0, all of it. An answer is right in every chain that holds it (checklist 24),
+    `retrieved_share`, are chains that were found by retrieval, out of the file `retrieved` that
+    `muppet train chains` writes; of the others a share, `strangers`, hold no gold paragraph at all
+    (checklist 26: none). A question of one hop gets `wrong_paragraphs` instead; below 0, as many as
+    there are wrong chains; of its own paragraph it gets an `excerpt` of so many words around the
+    answer, and of each that was retrieved one around what is most like the question, unless that
+    answers it too; 0, all of them. An answer is right in every chain that holds it (checklist 24),
     or, `answers_in` = "gold", in the gold chain alone: then the reader learns to tell it from
     others. On dev a question's gold chain is read beside `dev_chains` that hold distractors.
     """

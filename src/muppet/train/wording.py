@@ -249,7 +249,7 @@ SAME_OF = (
 WHOLES = {
     "borough": "city", "brand": "company", "campus": "university", "college": "university",
     "dialect": "language", "genus": "family", "graduate": "school",
-    "imprint": "publisher", "moon": "planet", 
+    "imprint": "publisher", "moon": "planet",
     "satellite": "planet", "species": "genus", "subsidiary": "company", "subspecies": "species",
     "suburb": "city", "tributary": "river",
 }  # fmt: skip
