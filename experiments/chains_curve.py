@@ -10,13 +10,12 @@ is shown is of others. Writes OUT.json and OUT.png.
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
+from shared import reading_all
 
 from muppet.cli.progress import ProgressLine
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
@@ -51,8 +50,7 @@ def main() -> None:
     progress = ProgressLine()
     with KnowledgeBase(asked.kb) as knowledge:
         find = by_model(open_retriever(knowledge))
-        every = replace(knowledge.config.read, margin=math.inf, one_hop=1.0, sure=1.0)
-        settings = {count: replace(every, chains=count) for count in COUNTS}
+        settings = {count: reading_all(knowledge.config.read, count) for count in COUNTS}
         found = read_found(find, ChainReader(asked.reader, 2), questions, settings, progress)
     progress.close()
     curve = {count: scores(questions, results) for count, results in found.items()}

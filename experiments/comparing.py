@@ -27,6 +27,7 @@ from shared import (
     markdown,
     means_of,
     per_cent,
+    reading_all,
     settings_of,
     tell,
     times,
@@ -152,15 +153,7 @@ def _read(
     progress: ProgressLine,
 ) -> Scored:
     """The two rows of a system."""
-    plain = replace(
-        system.read,
-        chains=chains,
-        margin=math.inf,
-        one_hop=1.0,
-        sure=1.0,
-        chain_weight=0.0,
-        match_weight=0.0,
-    )
+    plain = replace(reading_all(system.read, chains), chain_weight=0.0, match_weight=0.0)
     settings = {name: plain, name + COUNTING: system.read}
     results = read_found(system.find, reader, questions, settings, progress, name)
     return {

@@ -11,11 +11,9 @@ networks and their settings: leave them out of what is reported.
 """
 
 import argparse
-import math
-from dataclasses import replace
 from pathlib import Path
 
-from shared import add_reader, head, markdown, means_of, per_cent, tell
+from shared import add_reader, head, markdown, means_of, per_cent, reading_all, tell
 
 from muppet.cli.progress import ProgressLine
 from muppet.config import Config, load_config
@@ -52,7 +50,7 @@ def main() -> None:
     settings = load_config(asked.config) if asked.config else Config()
     config = settings.read
     if asked.all:
-        find, config = every_own, replace(config, chains=EVERY, margin=math.inf, sure=1.0)
+        find, config = every_own, reading_all(config, EVERY)
     else:
         encoder = TextEncoder(asked.model, asked.threads)
         find = among_own(encoder, temperature=settings.retrieve.temperature)

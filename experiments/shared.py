@@ -6,10 +6,10 @@ import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 
-from muppet.config import Config, load_config
+from muppet.config import Config, ReadConfig, load_config
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.evaluate.bootstrap import Estimate, mean_of
 from muppet.evaluate.narrowing import count_missing
@@ -43,6 +43,11 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 def settings_of(knowledge: KnowledgeBase, config: Path | None) -> Config:
     return load_config(config) if config else knowledge.config
+
+
+def reading_all(config: ReadConfig, chains: int) -> ReadConfig:
+    """So many chains are read, however sure an answer is and little retrieval thinks of them."""
+    return replace(config, chains=chains, margin=math.inf, one_hop=1.0, sure=1.0)
 
 
 def some_of(

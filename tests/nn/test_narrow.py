@@ -62,7 +62,8 @@ def read(model: ReaderModel, reader: Reader) -> list[np.ndarray]:
 def narrowed(directory: Path, inner: int) -> ReaderModel:
     out = directory.with_name(f"narrow-{inner}")
     model = load_reader(directory)
-    write_narrow(directory, out, inner, lambda reader: [read(model, reader), None][1], silent)
+    wide = load_reader(directory)
+    write_narrow(wide, directory, out, inner, lambda reader: [read(model, reader), None][1], silent)
     return load_reader(out)
 
 
@@ -120,7 +121,7 @@ def test_what_is_no_transformer_of_ours_is_not_written_over(directory: Path) -> 
     assert [one.name for one in beside.iterdir()] == ["diary.txt"]
     assert not directory.with_name("narrow-20").exists()
     with pytest.raises(ArtifactError, match="would be lost"):
-        write_narrow(directory, Path(), 20, lambda _: None, silent)
+        write_narrow(load_reader(directory), directory, Path(), 20, lambda _: None, silent)
 
 
 @pytest.mark.parametrize("inner", [0, UNITS, UNITS + 1])

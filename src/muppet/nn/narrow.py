@@ -22,7 +22,7 @@ from muppet.domain import Progress
 from muppet.errors import ConfigError
 from muppet.nn.model import trained_weights
 from muppet.nn.reader import Reader
-from muppet.nn.reader_model import KIND, ReaderModel, load_reader, new_reader, save_reader
+from muppet.nn.reader_model import KIND, ReaderModel, new_reader, save_reader
 from muppet.nn.transformer import transformer_directory
 
 DAMPING = 1e-3
@@ -51,11 +51,16 @@ def require_narrowable(model: ReaderModel, directory: Path, out: Path, inner: in
 
 
 def write_narrow(
-    directory: Path, out: Path, inner: int, read: ReadExamples, progress: Progress
+    model: ReaderModel,
+    directory: Path,
+    out: Path,
+    inner: int,
+    read: ReadExamples,
+    progress: Progress,
 ) -> None:
-    """The reader in `directory` with `inner` units in every feed-forward layer, for a run to start
-    from; its transformer gets a directory of its own beside it. `read` lets a reader read."""
-    model = load_reader(directory)
+    """The reader of `directory` with `inner` units in every feed-forward layer, for a run to start
+    from; its transformer gets a directory of its own beside it. `model` is that reader, loaded,
+    and is another one afterwards; `read` lets a reader read."""
     require_narrowable(model, directory, out, inner)
     blocks = _blocks(model.reader)
     for number, block in enumerate(blocks):

@@ -24,8 +24,9 @@ def with_excerpts(data: TrainingData, longest: int, seed: int) -> TrainingData:
     for question in data.questions:
         if len(question.gold) == 1 and not question.support:
             (row,) = question.gold
-            own = split.setdefault(row, [words(one) for one in data.paragraphs[row].sentences])
-            first, past = _around_answer(question, own, longest, rng)
+            if row not in split:  # many questions share one
+                split[row] = [words(one) for one in data.paragraphs[row].sentences]
+            first, past = _around_answer(question, split[row], longest, rng)
             paragraphs.append(_part(data.paragraphs[row], first, past))
             question = replace(question, gold=(len(paragraphs) - 1,))
         questions.append(question)

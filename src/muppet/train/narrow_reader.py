@@ -51,4 +51,4 @@ def narrow_reader(
             for _ in answer_questions(reader, texts, samples, ReadConfig()):
                 pass
 
-    write_narrow(directory, out, inner, read, progress)
+    write_narrow(model, directory, out, inner, read, progress)
