@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import assert_refused, muppet
 
+from muppet.config import load_settings
+from muppet.train.reader_recipe import ReaderRecipe
+from muppet.train.train_reader import drawn_questions
 from random_model import write_model
 
 DEMO = Path(str(files("muppet") / "demo"))
@@ -172,6 +175,28 @@ def test_chains_are_written_down_for_training_and_a_stopped_run_goes_on(
     again = muppet(*command, "--keep", 3)
     assert f"{out}: chains of 35 questions, 15 of them new." in again.out
     assert out.read_text().splitlines() == lines
+
+
+def test_chains_of_only_those_questions_that_a_run_will_draw(kb: Path, tmp_path: Path) -> None:
+    recipe, questions = tmp_path / "recipe.toml", tmp_path / "questions.json"
+    texts = {one["title"]: one["sentences"] for one in map(json.loads, LINES)}
+    every = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))
+    for one in every:
+        one["context"] = [[title, texts[title]] for title, _ in one["supporting_facts"]]
+    questions.write_text(json.dumps(every), encoding="utf-8")
+    recipe.write_text(
+        f"[data]\ntrain = [{str(questions)!r}]\ndev = {str(questions)!r}\n"
+        "[data.weights]\nhotpotqa = 0.3\n[run]\nseed = 5\nepochs = 1\n"
+    )
+    out = tmp_path / "chains.jsonl"
+    command = ("train", "chains", kb, questions, "--out", out, "--recipe", recipe)
+    assert muppet(*command).code == 0
+    found = {json.loads(line)["id"] for line in out.read_text().splitlines()}
+    drawn = {id_ for id_, _ in drawn_questions(load_settings(ReaderRecipe, recipe))}
+    assert found == drawn
+    assert 0 < len(found) < 35
+    recipe.write_text("[data]\ntrian = []\n")
+    assert_refused(muppet(*command), "data.trian")
 
 
 def test_a_file_of_something_else_is_not_written_on(kb: Path, tmp_path: Path) -> None:

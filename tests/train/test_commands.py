@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from muppet.config import CharacterConfig, ContextualConfig, ReaderConfig
-from muppet.nn.model import trained_weights
-from muppet.nn.reader_model import new_reader, save_reader
 from muppet.train.data import load_training_data
 from muppet.train.negatives import read_mined, with_mined
-from tiny_bert import write_bert
 
 WITHOUT_TORCH = """
 import sys
@@ -47,27 +43,6 @@ def test_mined_negatives_are_hard_and_never_gold(tmp_path: Path, demo_questions:
         negatives = {more.paragraphs[row].title for row in after.distractors}
         assert len(after.distractors) > len(before.distractors)
         assert not gold & negatives
-
-
-def test_a_reader_is_made_narrower_by_what_it_reads(tmp_path: Path, demo_questions: Path) -> None:
-    contextual = ContextualConfig(
-        "transformer", str(write_bert(tmp_path / "bert")), layers=1, tuned=2
-    )
-    config = ReaderConfig(
-        network="transformer", dim=32, hidden=6, word_vectors=False,
-        characters=CharacterConfig(filters=0), contextual=contextual,
-    )  # fmt: skip
-    model = new_reader(config, [], None)
-    save_reader(tmp_path / "wide", model, trained_weights(model.reader), {})
-    narrow = ("train", "narrow", "wide", str(demo_questions), "--count", "3", "--out", "narrow")
-    done = muppet(*narrow, "--inner", "10", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "reader.contextual.path = narrow-transformer" in done.stdout
-    described = json.loads((tmp_path / "narrow-transformer/config.json").read_text())
-    assert described["intermediate_size"] == 10
-    done = muppet(*narrow, "--inner", "48", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == "muppet: A layer of wide has 48 units: 1 to 47 can stay.\n"
 
 
 def test_a_recipe_with_a_wrong_key_or_a_missing_file_is_refused_in_one_line(tmp_path: Path) -> None:

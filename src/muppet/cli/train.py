@@ -207,37 +207,6 @@ def average(readers: tuple[Path, ...], out: Path) -> None:
 
 
 @train.command()
-@click.argument("reader", type=click.Path(path_type=Path))
-@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--inner", required=True, type=click.IntRange(1), help="So many units stay.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
-@click.option("--count", default=40, show_default=True, type=click.IntRange(1),
-              help="So many questions of each file.")  # fmt: skip
-@click.option("--seed", default=1, show_default=True, help="Which questions.")
-def narrow(
-    reader: Path, questions: tuple[Path, ...], inner: int, out: Path, count: int, seed: int
-) -> None:
-    """Make a trained READER (a run's best/) narrower, so that it reads faster.
-
-    In every feed-forward layer of its transformer the units go that are missed least when it reads
-    QUESTIONS, benchmark files that it was trained on. Train it on afterwards (`run.start`), with
-    reader.contextual.path = OUT-transformer, where its transformer is.
-    """
-    with needing("Training", "train"):
-        from muppet.train.narrow_reader import narrow_reader
-    require_utf8(out)
-    progress = ProgressLine()
-    narrow_reader(
-        reader, questions, out, inner=inner, questions=count, seed=seed, progress=progress
-    )
-    progress.close()
-    click.echo(
-        f"{out}: {inner:,} units in a layer. Next: train it on, with run.start = {out} and "
-        f"reader.contextual.path = {out}-transformer."
-    )
-
-
-@train.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")

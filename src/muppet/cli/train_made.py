@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from muppet.corpus.sources import Sources
 from muppet.domain import Document, Paragraph
 from muppet.errors import CorpusError
 from muppet.train.comparisons import make_comparisons
+
+if TYPE_CHECKING:
+    from muppet.corpus.benchmarks import BenchmarkQuestion
 
 
 @click.command()
@@ -75,6 +79,8 @@ def _openings(files: tuple[Path, ...], every: int, progress: ProgressLine) -> li
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The chains' file.")
 @click.option("--keep", default=8, show_default=True, type=click.IntRange(1, 1000),
               help="Of each question so many.")  # fmt: skip
+@click.option("--recipe", type=click.Path(path_type=Path),
+              help="Only of questions that a reader's run of this recipe draws.")  # fmt: skip
 @hops_option
 @model_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -83,6 +89,7 @@ def chains(
     questions: tuple[Path, ...],
     out: Path,
     keep: int,
+    recipe: Path | None,
     hops: Hops | None,
     model: Path | None,
     as_json: bool,
@@ -99,6 +106,8 @@ def chains(
     from muppet.train.retrieved import write_retrieved
 
     asked = [one for file in questions for one in read_questions(file)]
+    if recipe is not None:
+        asked = _drawn(asked, recipe)
     progress = ProgressLine()
     with KnowledgeBase(kb) as knowledge:
         settings = knowledge.config.retrieve
@@ -110,3 +119,13 @@ def chains(
         click.echo(json.dumps({"questions": len(asked), "new": new}))
     else:
         click.echo(f"{out}: chains of {len(asked):,} questions, {new:,} of them new.")
+
+
+def _drawn(asked: "list[BenchmarkQuestion]", recipe: Path) -> "list[BenchmarkQuestion]":
+    from muppet.config import load_settings
+    from muppet.train.reader_recipe import ReaderRecipe
+    from muppet.train.retrieved import key_of
+    from muppet.train.train_reader import drawn_questions
+
+    drawn = drawn_questions(load_settings(ReaderRecipe, recipe))
+    return [one for one in asked if key_of(one) in drawn]

@@ -1,6 +1,7 @@
 """The settings of training: those that all runs have, and all of `muppet train encoder`."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from muppet.config import EncoderConfig, require_at_least, require_between
 from muppet.errors import ConfigError
@@ -111,3 +112,29 @@ class EncoderRecipe:
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     run: RunConfig = field(default_factory=RunConfig)
+
+
+class DataFiles(Protocol):
+    """The settings that name files, alike for all that is trained."""
+
+    @property
+    def train(self) -> tuple[str, ...]: ...
+    @property
+    def dev(self) -> str: ...
+    @property
+    def dev_questions(self) -> int: ...
+    @property
+    def mined(self) -> str: ...
+    @property
+    def weights(self) -> WeightsConfig: ...
+
+
+class Recipe(Protocol):
+    """The settings of a run that do not depend on what it trains."""
+
+    @property
+    def data(self) -> DataFiles: ...
+    @property
+    def optimiser(self) -> OptimiserConfig: ...
+    @property
+    def run(self) -> RunConfig: ...

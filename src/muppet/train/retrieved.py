@@ -52,7 +52,7 @@ def write_retrieved(
     if path.suffix.lower() in DECOMPRESSORS:
         raise ConfigError(f"{path} is written line by line, and so not compressed: call it .jsonl.")
     known = _known(path)
-    asked = {(one.question.id, " ".join(one.question.text.split())): one for one in questions}
+    asked = {key_of(one): one for one in questions}
     missing = [key for key in asked if key not in known]
     with path.open("a", encoding="utf-8") as stream:
         for first in range(0, len(missing), AT_ONCE):
@@ -65,6 +65,11 @@ def write_retrieved(
             stream.flush()
             progress("retrieving", first + len(some), len(missing))
     return len(missing)
+
+
+def key_of(question: BenchmarkQuestion) -> Key:
+    """By what a question is known again, here and as a `TrainingQuestion`."""
+    return question.question.id, " ".join(question.question.text.split())
 
 
 def read_retrieved(path: Path, data: TrainingData) -> Retrieved:

@@ -41,7 +41,7 @@ from muppet.train.loop import (
     set_rate,
 )
 from muppet.train.negatives import read_mined, with_mined
-from muppet.train.recipe import OptimiserConfig, RunConfig, WeightsConfig
+from muppet.train.recipe import DataFiles, OptimiserConfig, Recipe, RunConfig, WeightsConfig
 
 Samples = TypeVar("Samples")
 
@@ -66,32 +66,6 @@ class Frozen(NamedTuple):
 
     settings: ContextualConfig
     source: Source
-
-
-class DataFiles(Protocol):
-    """The settings that name files, alike for all that is trained."""
-
-    @property
-    def train(self) -> tuple[str, ...]: ...
-    @property
-    def dev(self) -> str: ...
-    @property
-    def dev_questions(self) -> int: ...
-    @property
-    def mined(self) -> str: ...
-    @property
-    def weights(self) -> WeightsConfig: ...
-
-
-class Recipe(Protocol):
-    """The settings of a run that do not depend on what it trains."""
-
-    @property
-    def data(self) -> DataFiles: ...
-    @property
-    def optimiser(self) -> OptimiserConfig: ...
-    @property
-    def run(self) -> RunConfig: ...
 
 
 class Run(Protocol[Samples]):
@@ -131,10 +105,7 @@ class Run(Protocol[Samples]):
 
     def epoch(self, number: int) -> list[tuple[int, ...]]:
         """The batches of an epoch, as question numbers; the same whenever they are asked for."""
-        rng = np.random.default_rng([self.settings.seed, number])
-        weights = dataset_weights(self.plain.data.weights)
-        pool = 1 if self.mixes_lengths else POOL_BATCHES
-        return draw_epoch(self.data, weights, rng, self.settings.questions_per_batch, pool)
+        return epoch_batches(self.data, self.plain, number, mixes_lengths=self.mixes_lengths)
 
     def plan(self) -> Plan:
         steps = len(self.epoch(0))
@@ -164,6 +135,16 @@ class Run(Protocol[Samples]):
     def save(self, weights: Mapping[str, Tensor]) -> None:
         """Write the model with these weights, as the best so far."""
         ...
+
+
+def epoch_batches(
+    data: TrainingData, recipe: Recipe, number: int, *, mixes_lengths: bool
+) -> list[tuple[int, ...]]:
+    """Which questions an epoch of a run draws, in batches."""
+    rng = np.random.default_rng([recipe.run.seed, number])
+    weights = dataset_weights(recipe.data.weights)
+    pool = 1 if mixes_lengths else POOL_BATCHES
+    return draw_epoch(data, weights, rng, recipe.run.questions_per_batch, pool)
 
 
 def train(run: Run[Samples], progress: Progress) -> dict[str, float]:

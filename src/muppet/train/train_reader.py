@@ -31,6 +31,7 @@ from muppet.train.run import (
     all_words,
     begin_with,
     checksums,
+    epoch_batches,
     freeze_inputs,
     frozen_input,
     load_data,
@@ -140,6 +141,19 @@ class ReaderRun(Run[ReaderBatch]):
             strangers=data.strangers,
             negatives=negatives,
         )
+
+
+def drawn_questions(recipe: ReaderRecipe) -> set[tuple[str, str]]:
+    """The questions that a run of this recipe will draw, by id and text."""
+    data, _, _ = load_data(recipe.data, recipe.reader.max_tokens)
+    joins = recipe.reader.network == "transformer"
+    batches = [
+        batch
+        for epoch in range(recipe.run.epochs)
+        for batch in epoch_batches(data, recipe, epoch, mixes_lengths=joins)
+    ]
+    drawn = [data.questions[number] for batch in batches for number in batch]
+    return {(one.id, one.text) for one in drawn}
 
 
 def train_reader(run: ReaderRun, progress: Progress) -> dict[str, float]:
