@@ -53,7 +53,7 @@ def main() -> None:
         find, config = every_own, reading_all(config, EVERY)
     else:
         encoder = TextEncoder(asked.model, asked.threads)
-        find = among_own(encoder, temperature=settings.retrieve.temperature)
+        find = among_own(encoder, settings.retrieve)
     reader = ChainReader(asked.reader, asked.threads)
     progress = ProgressLine()
     results = read_found(find, reader, questions, {"": config}, progress)[""]

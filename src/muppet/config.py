@@ -5,7 +5,7 @@ The defaults reproduce the paper where it has a number. A TOML file names only w
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -15,6 +15,7 @@ import tomli_w
 from muppet.errors import ConfigError
 
 Settings = TypeVar("Settings")
+Setting = TypeVar("Setting")
 POOLS = ("question", "requery", "all")
 HEAVIEST = 1_000_000
 """No weight is more: beyond that, sums with it lose what else they add up."""
@@ -71,8 +72,9 @@ class RetrieveConfig:
     those of question and chain, `all` searches the whole knowledge source. `ranking` is the
     model's, or the one of the released code. A hop's log probability is that of its logit divided
     by `temperature`, so that a network that is sure of many paragraphs still tells them apart; it
-    loses up to `lexical_weight`, as far as its words match less than the best of its pool; and a
-    chain goes on only within `margin` of the best: ours; in the paper 1, 0 and inf. The paper's own
+    loses up to `lexical_weight`, as far as its words match less than the best of its pool, and its
+    hop's `title_weights` if neither the question nor the chain so far names its title; and a chain
+    goes on only within `margin` of the best: ours; in the paper 1, 0, 0 and inf. The paper's own
     are narrow = [32, 512] and pools = ["question"]. With `on_demand`, paragraphs that have no
     vectors yet are encoded when a search looks at them; else they are not found.
     """
@@ -84,6 +86,7 @@ class RetrieveConfig:
     pools: tuple[str, ...] = ("question", "requery")
     temperature: float = 4.0
     lexical_weight: float = 1.0
+    title_weights: tuple[float, ...] = (0.0, 0.5)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.25
     keep: int = 45
@@ -110,6 +113,10 @@ class RetrieveConfig:
                 "false."
             )
         require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
+        if not self.title_weights:
+            raise ConfigError("retrieve.title_weights needs one number or more, not [].")
+        for weight in self.title_weights:
+            require_between("retrieve.title_weights", weight, 0, HEAVIEST)
         require_between("retrieve.temperature", self.temperature, COLDEST, HEAVIEST)
 
 
@@ -302,6 +309,11 @@ class Config:
     tfidf: TfidfConfig = field(default_factory=TfidfConfig)
     retrieve: RetrieveConfig = field(default_factory=RetrieveConfig)
     read: ReadConfig = field(default_factory=ReadConfig)
+
+
+def at_hop(settings: Sequence[Setting], hop: int) -> Setting:
+    """The setting of a hop (from 0); the last one holds for all later hops."""
+    return settings[min(hop, len(settings) - 1)]
 
 
 def load_config(path: Path) -> Config:

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from muppet.config import RetrieveConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold
 from muppet.domain import Chain, Hop, Paragraph, Question
 from muppet.encode.encoder import TextEncoder
@@ -25,6 +26,7 @@ from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.retriever import open_retriever
 from random_model import Demo
 
+PLAIN = RetrieveConfig(temperature=1.0, title_weights=(0.0,))
 OWN = tuple(
     Paragraph(name, name, (f"The {name} is one.", f" It was {age} and {name}.", " So it is."))
     for name, age in (("Whale", "old"), ("Station", "new"), ("Captain", "grey"), ("Ship", "lost"))
@@ -103,7 +105,7 @@ def test_scores_by_question_have_the_means_of_the_evaluation(
 def test_own_paragraphs_are_ranked_as_retrieval_ranks_them(demo: Demo) -> None:
     encoder = TextEncoder(demo.encoder)
     asked = ask("Which ship of the captain was lost?", OWN[:2])
-    (found,) = among_own(encoder)([asked])
+    (found,) = among_own(encoder, PLAIN)([asked])
     assert len({frozenset(one.chain.paragraphs) for one in found.chains}) == 6
     assert len(found.chains) == 6
     expected = {}
@@ -124,8 +126,23 @@ def test_own_paragraphs_are_ranked_as_retrieval_ranks_them(demo: Demo) -> None:
         Chain(hops).sentences for _, hops in ranked
     ]
     assert found.paragraphs == dict(enumerate(OWN))
-    (fewer,) = among_own(encoder, keep=2)([asked])
+    (fewer,) = among_own(encoder, PLAIN, keep=2)([asked])
     assert fewer.chains == found.chains[:2]
+
+
+def test_own_paragraphs_that_nothing_names_lose_what_the_settings_say(demo: Demo) -> None:
+    encoder = TextEncoder(demo.encoder)
+    asked = ask("Which captain was it?", OWN[:2])
+    config = replace(PLAIN, title_weights=(0.25, 0.5))
+    (found,) = among_own(encoder, config)([asked])
+    for one in found.chains:
+        first, second = one.chain.paragraphs
+        hops = [
+            _hop(encoder, asked.question.text, (), first),
+            _hop(encoder, asked.question.text, (first,), second),
+        ]
+        loss = 0.25 * (OWN[first].title != "Captain") + 0.5 * (OWN[second].title != "Captain")
+        assert one.score == pytest.approx(sum(hop.score for hop in hops) - loss)
 
 
 def test_without_a_model_every_pair_is_read_and_of_one_gold_paragraph_that_alone(
@@ -137,7 +154,7 @@ def test_without_a_model_every_pair_is_read_and_of_one_gold_paragraph_that_alone
     assert {one.chain.sentences for one in pairs.chains} == {(None, None)}
     assert [one.chain.paragraphs for one in alone.chains] == [(0,)]
     assert alone.paragraphs[0] == OWN[2]
-    assert among_own(TextEncoder(demo.encoder))([ask("Which?", OWN[2:3])]) == [alone]
+    assert among_own(TextEncoder(demo.encoder), PLAIN)([ask("Which?", OWN[2:3])]) == [alone]
 
 
 def test_a_question_without_paragraphs_of_its_own_is_refused() -> None:

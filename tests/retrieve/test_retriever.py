@@ -22,7 +22,12 @@ QUESTIONS = [
     "Where is the museum?",
 ]
 PAPER = RetrieveConfig(
-    narrow=(32, 512), pools=("question",), temperature=1.0, lexical_weight=0.0, margin=inf
+    narrow=(32, 512),
+    pools=("question",),
+    temperature=1.0,
+    lexical_weight=0.0,
+    title_weights=(0.0,),
+    margin=inf,
 )
 WIDE = replace(PAPER, narrow=(62,), widths=(62,), keep=100)
 
@@ -121,6 +126,41 @@ def test_words_count_as_far_as_they_match_less_than_the_best_of_their_pool(
     for one in both.retrieve(QUESTIONS[0]).chains:
         number = one.chain.paragraphs[0]
         assert one.score == pytest.approx(before[number] + 3.0 * share[number], abs=1e-4)
+
+
+@pytest.mark.parametrize("pool", ["question", "all"])
+def test_a_paragraph_that_neither_question_nor_chain_names_loses_its_hop_s_weight(
+    knowledge: KnowledgeBase, pool: str
+) -> None:
+    everything = replace(WIDE, pools=(pool,), keep=10_000)
+    plain = open_retriever(knowledge, config=everything)
+    named = open_retriever(knowledge, config=replace(everything, title_weights=(0.25, 0.5)))
+    before = {one.chain.paragraphs: one.chain.hops for one in plain.retrieve(QUESTIONS[0]).chains}
+    found = named.retrieve(QUESTIONS[0])
+    losses = set()
+    for one in found.chains:
+        first, second = (found.paragraphs[number] for number in one.chain.paragraphs)
+        asked = QUESTIONS[0].lower()
+        loses = [
+            0.25 * (first.title.lower() not in asked),
+            0.5 * (second.title.lower() not in f"{asked} {first.text.lower()}"),
+        ]
+        if one.chain.paragraphs in before and "(" not in first.title + second.title:
+            scores = [hop.score for hop in before[one.chain.paragraphs]]
+            expected = [score - loss for score, loss in zip(scores, loses, strict=True)]
+            assert [hop.score for hop in one.chain.hops] == pytest.approx(expected, abs=1e-4)
+            losses.add(tuple(loses))
+    assert losses >= {(0.0, 0.0), (0.0, 0.5), (0.25, 0.0), (0.25, 0.5)}
+
+
+def test_the_released_ranking_knows_no_names(knowledge: KnowledgeBase) -> None:
+    released = replace(WIDE, ranking="released")
+    named = replace(released, title_weights=(0.25, 0.5))
+    one, other = (
+        open_retriever(knowledge, config=config).retrieve(QUESTIONS[0]).chains
+        for config in (released, named)
+    )
+    assert one == other
 
 
 def test_the_whole_source_is_searched_without_words(knowledge: KnowledgeBase) -> None:

@@ -171,6 +171,15 @@ class Store:
             found |= {row[0]: _paragraph(row) for row in rows}
         return found
 
+    def titles(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The titles of the paragraphs of these numbers; one that has been removed is left out."""
+        rows = self.connection.execute(
+            "SELECT p.number, d.title FROM paragraphs p JOIN documents d ON d.number = p.document "
+            "WHERE p.number IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        )
+        return dict(rows)
+
     def numbers(self) -> NDArray[np.int64]:
         """The numbers of all paragraphs, ascending."""
         rows = self.connection.execute("SELECT number FROM paragraphs ORDER BY number")

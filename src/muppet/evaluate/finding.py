@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from muppet.config import RetrieveConfig, at_hop
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.domain import Chain, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
@@ -19,6 +20,7 @@ from muppet.evaluate.retrieval import BATCH, CUTOFFS, System
 from muppet.index.mips import best_sentences
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
+from muppet.retrieve.names import known_text, name_of, unnamed
 from muppet.retrieve.retriever import Retrieved, Retriever
 
 HOPS = 2
@@ -68,15 +70,15 @@ def lexical_paragraphs(knowledge: KnowledgeBase, engine: str, keep: int = KEEP) 
     return find
 
 
-def among_own(encoder: TextEncoder, keep: int = KEEP, temperature: float = 1.0) -> Find:
+def among_own(encoder: TextEncoder, config: RetrieveConfig, keep: int = KEEP) -> Find:
     """The best pairs of each question's own paragraphs, by the model: the distractor setting.
 
-    All pairs are searched, and ranked as retrieval ranks them. Words count for nothing here,
-    whatever `retrieve.lexical_weight`: ten paragraphs say nothing of how rare a word is.
+    All pairs are searched, and ranked as retrieval ranks them by these settings. Only words count
+    for nothing here, whatever `lexical_weight`: ten paragraphs say nothing of how rare a word is.
     """
 
     def find(questions: Sequence[BenchmarkQuestion]) -> list[Retrieved]:
-        return [_best_own(encoder, one, keep, temperature) for one in questions]
+        return [_best_own(encoder, one, config, keep) for one in questions]
 
     return find
 
@@ -132,13 +134,14 @@ def _by_shares(chains: Sequence[Chain]) -> list[Ranked]:
 
 
 def _best_own(
-    encoder: TextEncoder, asked: BenchmarkQuestion, keep: int, temperature: float
+    encoder: TextEncoder, asked: BenchmarkQuestion, config: RetrieveConfig, keep: int
 ) -> Retrieved:
     question, own = asked.question.text, own_paragraphs(asked)
     if len(own) < HOPS:
         return _every_own(question, own)
     rows = encoder.sentences(own)
     starts = np.cumsum([0, *map(len, rows[:-1])])
+    names = [name_of(one.title) for one in own]
 
     def ask(prefixes: Sequence[Prefix]) -> Asked:
         if not prefixes[0].chain.hops:
@@ -146,9 +149,13 @@ def _best_own(
         chains = [[own[number] for number in prefix.chain.paragraphs] for prefix in prefixes]
         return encoder.ask_after([question] * len(chains), chains)
 
-    def search(asked: Asked, _prefixes: Sequence[Prefix], _hop: int) -> list[list[Hop]]:
+    def search(asked: Asked, prefixes: Sequence[Prefix], hop: int) -> list[list[Hop]]:
         products, sentences = best_sentences(np.concatenate(rows), starts, asked.search)
-        scores = log_sigmoid((products + asked.offset[:, None]) / temperature)
+        scores = log_sigmoid((products + asked.offset[:, None]) / config.temperature)
+        weight = at_hop(config.title_weights, hop)
+        for row, prefix in zip(scores, prefixes, strict=True):
+            read = [own[number] for number in prefix.chain.paragraphs]
+            row -= weight * unnamed(names, known_text(question, read))
         return [
             [Hop(number, *hop) for number, hop in enumerate(zip(*pair, strict=True))]
             for pair in zip(scores.tolist(), sentences.tolist(), strict=True)

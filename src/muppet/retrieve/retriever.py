@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muppet.config import RetrieveConfig
+from muppet.config import RetrieveConfig, at_hop
 from muppet.domain import Chain, Found, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
 from muppet.errors import ConfigError, QuestionError
@@ -19,11 +19,11 @@ from muppet.index.whole import Whole
 from muppet.knowledge.encode import has_model, open_all, open_encoded, open_so_far
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
+from muppet.retrieve.names import known_text, name_of, unnamed, with_chain
 from muppet.retrieve.on_demand import OnDemand, Searched
 
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
-Setting = TypeVar("Setting")
 Watch = Callable[[str, Mapping[int, Sequence[Paragraph]]], None]
 """Told when a hop is done, `hop`, and when reading begins, `reading`: with the best chain so far of
 each question, by the question's place among those asked together."""
@@ -76,6 +76,7 @@ class _Session:
     paragraphs: dict[int, Paragraph] = field(default_factory=dict)
     narrowed: dict[tuple[str, int], list[Hop]] = field(default_factory=dict)
     ranks: list[dict[int, int]] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
 
     @property
     def spare(self) -> int:
@@ -167,8 +168,8 @@ class Retriever:
         if hop == 0:
             session.ranks = self._ranks(session, asked)
         enough = self._beam.enough(hop)
-        if _at(self.config.pools, hop) == "all":
-            every = self._search_whole(asked, enough + session.spare)
+        if at_hop(self.config.pools, hop) == "all":
+            every = self._search_whole(session, asked, prefixes, enough + session.spare)
             return [
                 session.seen(session.questions[prefix.question], hops)[:enough]
                 for prefix, hops in zip(prefixes, every, strict=True)
@@ -178,7 +179,9 @@ class Retriever:
             if not len(numbers):
                 continue
             products, sentences = self.vectors.search(numbers, asked.search[places])
-            scores = self._scores(products, asked.offset[places][:, None], shares)
+            lacks = shares * self.config.lexical_weight
+            lacks = lacks - self._unnamed(session, [prefixes[place] for place in places], numbers)
+            scores = self._scores(products, asked.offset[places][:, None], lacks)
             for row, (place, best) in enumerate(zip(places, top(scores, enough), strict=True)):
                 found[place] = _hops(numbers[best], scores[row, best], sentences[row, best])
         return found
@@ -195,25 +198,51 @@ class Retriever:
             ranks.append({number: rank for rank, number in enumerate(best.tolist(), start=1)})
         return ranks
 
-    def _search_whole(self, asked: Asked, keep: int) -> list[list[Hop]]:
+    def _search_whole(
+        self, session: _Session, asked: Asked, prefixes: Sequence[Prefix], keep: int
+    ) -> list[list[Hop]]:
         assert self._whole is not None
         results = self._whole.search(asked.search, keep, self._is_there)
-        return [
-            _hops(one.numbers, self._scores(one.scores, offset, np.float32(0)), one.sentences)
-            for one, offset in zip(results, asked.offset, strict=True)
-        ]
+        found = []
+        for one, offset, prefix in zip(results, asked.offset, prefixes, strict=True):
+            (unnamed,) = self._unnamed(session, [prefix], one.numbers)
+            found.append(
+                _hops(one.numbers, self._scores(one.scores, offset, -unnamed), one.sentences)
+            )
+        return found
+
+    def _unnamed(
+        self, session: _Session, prefixes: Sequence[Prefix], numbers: Numbers
+    ) -> NDArray[np.float32]:
+        """What each paragraph loses if neither the question nor the chain so far names it:
+        (Q, P)"""
+        weight = at_hop(self.config.title_weights, len(prefixes[0].chain.hops))
+        if not weight or self._beam.is_released:
+            return np.zeros((len(prefixes), len(numbers)), dtype=np.float32)
+        missing = [number for number in numbers.tolist() if number not in session.names]
+        titles = self.knowledge.store.titles(missing)
+        session.names |= {number: name_of(title) for number, title in titles.items()}
+        names = [session.names.get(number, "") for number in numbers.tolist()]
+        return np.float32(weight) * np.stack(
+            [
+                unnamed(
+                    names,
+                    known_text(session.questions[one.question], _texts(session, one)),
+                )
+                for one in prefixes
+            ]
+        )
 
     def _is_there(self, numbers: Numbers) -> NDArray[np.bool_]:
         return np.isin(numbers, list(self.knowledge.store.existing(numbers.tolist())))
 
-    def _scores(
-        self, products: Scores, offset: Scores | np.float32, shares: Scores | np.float32
-    ) -> Scores:
-        """Log probabilities, less what the words lack; the released ranking wants raw products."""
+    def _scores(self, products: Scores, offset: Scores | np.float32, lacks: Scores) -> Scores:
+        """Log probabilities, and what words and names take off; the released ranking wants raw
+        products."""
         if self._beam.is_released:
             return products
         likely = log_sigmoid((products + offset) / self.config.temperature)
-        return (likely + self.config.lexical_weight * shares).astype(np.float32)
+        return (likely + lacks).astype(np.float32)
 
     def _pools(
         self, session: _Session, prefixes: Sequence[Prefix], hop: int
@@ -222,14 +251,17 @@ class Retriever:
 
         Plain questions are narrowed once, as far as any hop needs.
         """
-        keep, is_requery = _at(self.config.narrow, hop), _at(self.config.pools, hop) == "requery"
+        keep, is_requery = (
+            at_hop(self.config.narrow, hop),
+            at_hop(self.config.pools, hop) == "requery",
+        )
         found = keep if is_requery else max(self.config.narrow)
         texts: dict[str, list[int]] = {}
         of_question: dict[str, str] = {}
         for place, prefix in enumerate(prefixes):
             text = question = session.questions[prefix.question]
             if is_requery:
-                text = "\n".join([text, *(_spoken(one) for one in _texts(session, prefix))])
+                text = with_chain(text, _texts(session, prefix))
             texts.setdefault(text, []).append(place)
             of_question[text] = question
         self._narrow(session, of_question, found)
@@ -314,12 +346,3 @@ def _tell(session: _Session, prefixes: Sequence[Prefix]) -> None:
 
 def _texts(session: _Session, prefix: Prefix) -> list[Paragraph]:
     return [session.paragraphs[number] for number in prefix.chain.paragraphs]
-
-
-def _spoken(paragraph: Paragraph) -> str:
-    return f"{paragraph.title}. {paragraph.text}"
-
-
-def _at(settings: Sequence[Setting], hop: int) -> Setting:
-    """The setting of a hop; the last one holds for all later hops."""
-    return settings[min(hop, len(settings) - 1)]
