@@ -85,10 +85,10 @@ class RetrieveConfig:
     narrow: tuple[int, ...] = (64, 128)
     pools: tuple[str, ...] = ("question", "requery")
     temperature: float = 4.0
-    lexical_weight: float = 1.0
-    title_weights: tuple[float, ...] = (0.0, 0.5)
+    lexical_weight: float = 0.5
+    title_weights: tuple[float, ...] = (0.05, 0.3)
     widths: tuple[int, ...] = (8,)
-    margin: float = 0.25
+    margin: float = 0.3
     keep: int = 45
     ranking: str = "model"
     on_demand: bool = False
