@@ -5,7 +5,7 @@ The defaults reproduce the paper where it has a number. A TOML file names only w
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -15,7 +15,6 @@ import tomli_w
 from muppet.errors import ConfigError
 
 Settings = TypeVar("Settings")
-Setting = TypeVar("Setting")
 POOLS = ("question", "requery", "all")
 HEAVIEST = 1_000_000
 """No weight is more: beyond that, sums with it lose what else they add up."""
@@ -69,14 +68,13 @@ class RetrieveConfig:
 
     `hops` is a number, or auto: the stop head decides, up to `most_hops`. At each hop `narrow`
     paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
-    those of question and chain, `all` searches the whole knowledge source. `ranking` is the
-    model's, or the one of the released code. A hop's log probability is that of its logit divided
-    by `temperature`, so that a network that is sure of many paragraphs still tells them apart; it
-    loses up to `lexical_weight`, as far as its words match less than the best of its pool, and its
-    hop's `title_weights` if neither the question nor the chain so far names its title; and a chain
-    goes on only within `margin` of the best: ours; in the paper 1, 0, 0 and inf. The paper's own
-    are narrow = [32, 512] and pools = ["question"]. With `on_demand`, paragraphs that have no
-    vectors yet are encoded when a search looks at them; else they are not found.
+    those of question and chain, `all` searches everything (the paper: [32, 512], ["question"]).
+    `ranking` is the model's, or the one of the released code. The rest is ours, in the paper 1, 0,
+    0 and inf: a hop's logit is divided by `temperature`, so that a network that is sure of many
+    paragraphs still tells them apart; its log probability loses up to `lexical_weight`, as far as
+    its words match less than the best of its pool, and its hop's `title_weights` if neither the
+    question nor the chain so far names its title; a chain goes on only within `margin` of the best.
+    With `on_demand`, paragraphs without vectors are encoded when a search looks at them.
     """
 
     engine: str = "bm25"
@@ -113,9 +111,7 @@ class RetrieveConfig:
                 "false."
             )
         require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
-        if not self.title_weights:
-            raise ConfigError("retrieve.title_weights needs one number or more, not [].")
-        for weight in self.title_weights:
+        for weight in self.title_weights or (float("nan"),):
             require_between("retrieve.title_weights", weight, 0, HEAVIEST)
         require_between("retrieve.temperature", self.temperature, COLDEST, HEAVIEST)
 
@@ -287,10 +283,9 @@ class ReadConfig:
     support_each: bool = True
 
     def __post_init__(self) -> None:
-        require_at_least("read.chains", self.chains, 1)
+        for name in ("chains", "longest", "answers"):
+            require_at_least(f"read.{name}", getattr(self, name), 1)
         require_at_least("read.margin", self.margin, 0)
-        require_at_least("read.longest", self.longest, 1)
-        require_at_least("read.answers", self.answers, 1)
         require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
         require_between("read.match_weight", self.match_weight, 0, HEAVIEST)
         require_between("read.support", self.support, 0, 1)
@@ -309,11 +304,6 @@ class Config:
     tfidf: TfidfConfig = field(default_factory=TfidfConfig)
     retrieve: RetrieveConfig = field(default_factory=RetrieveConfig)
     read: ReadConfig = field(default_factory=ReadConfig)
-
-
-def at_hop(settings: Sequence[Setting], hop: int) -> Setting:
-    """The setting of a hop (from 0); the last one holds for all later hops."""
-    return settings[min(hop, len(settings) - 1)]
 
 
 def load_config(path: Path) -> Config:

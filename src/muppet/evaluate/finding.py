@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from muppet.config import RetrieveConfig, at_hop
+from muppet.config import RetrieveConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.domain import Chain, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
@@ -19,7 +19,7 @@ from muppet.evaluate.narrowing import gold_key
 from muppet.evaluate.retrieval import BATCH, CUTOFFS, System
 from muppet.index.mips import best_sentences
 from muppet.knowledge.open import KnowledgeBase
-from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
+from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
 from muppet.retrieve.names import known_text, name_of, unnamed
 from muppet.retrieve.retriever import Retrieved, Retriever
 

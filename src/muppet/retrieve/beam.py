@@ -30,6 +30,7 @@ class Prefix(NamedTuple):
     chain: Chain
 
 
+Setting = TypeVar("Setting")
 Asked = TypeVar("Asked")
 """What `ask` makes of prefixes: only the caller's own callables look into it."""
 
@@ -110,7 +111,7 @@ class BeamSettings:
         """How many chains of a question are left after this hop (from 0)."""
         if hop == self.longest - 1:
             return self.keep
-        return self.widths[min(hop, len(self.widths) - 1)]
+        return at_hop(self.widths, hop)
 
     def enough(self, hop: int) -> int:
         """With so many best candidates of each prefix the result is as with all of them.
@@ -179,6 +180,11 @@ def beam_search(
         if hop < settings.longest - 1 and not settings.is_released:
             beam = _near_the_best(beam, settings.margin)
     return _ranked(questions, _best(ended + beam, settings.keep, settings))
+
+
+def at_hop(settings: Sequence[Setting], hop: int) -> Setting:
+    """The setting of a hop (from 0); the last one holds for all later hops."""
+    return settings[min(hop, len(settings) - 1)]
 
 
 def log_sigmoid(logits: ArrayLike) -> NDArray[np.float64]:
