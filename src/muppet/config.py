@@ -273,7 +273,7 @@ class ReadConfig:
     chains: int = 8
     margin: float = 0.6
     one_hop: float = 2.0
-    sure: float = 0.1
+    sure: float = 0.12
     longest: int = 15
     answers: int = 5
     merge: str = "sum"
