@@ -205,10 +205,9 @@ class Retriever:
         results = self._whole.search(asked.search, keep, self._is_there)
         found = []
         for one, offset, prefix in zip(results, asked.offset, prefixes, strict=True):
-            (unnamed,) = self._unnamed(session, [prefix], one.numbers)
-            found.append(
-                _hops(one.numbers, self._scores(one.scores, offset, -unnamed), one.sentences)
-            )
+            (lost,) = self._unnamed(session, [prefix], one.numbers)
+            scores = self._scores(one.scores, offset, -lost)
+            found.append(_hops(one.numbers, scores, one.sentences))
         return found
 
     def _unnamed(
@@ -251,10 +250,8 @@ class Retriever:
 
         Plain questions are narrowed once, as far as any hop needs.
         """
-        keep, is_requery = (
-            at_hop(self.config.narrow, hop),
-            at_hop(self.config.pools, hop) == "requery",
-        )
+        keep = at_hop(self.config.narrow, hop)
+        is_requery = at_hop(self.config.pools, hop) == "requery"
         found = keep if is_requery else max(self.config.narrow)
         texts: dict[str, list[int]] = {}
         of_question: dict[str, str] = {}
