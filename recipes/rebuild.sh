@@ -42,7 +42,6 @@ muppet train average ../runs/small-reader-5/best ../runs/small-reader-6/best --o
 muppet train reader recipes/small-reader-7.toml --out ../runs/small-reader-7
 muppet train reader recipes/small-reader-8.toml --out ../runs/small-reader-8
 muppet train average ../runs/small-reader-7/best ../runs/small-reader-8/best --out ../runs/mean-8
-touch ../runs/chains.jsonl
 muppet train chains ../kb-squad ../shared/data/squad/train-v1.1.json.xz --hops 1 --recipe recipes/small-reader-10.toml --out ../runs/chains.jsonl
 muppet train reader recipes/small-reader-10.toml --out ../runs/small-reader-10
 muppet train average ../runs/mean-8 ../runs/small-reader-10/best --out ../runs/mean-10
