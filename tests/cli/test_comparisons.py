@@ -54,3 +54,44 @@ def test_questions_take_the_place_of_a_file_alone(tmp_path: Path) -> None:
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["made", "people.jsonl", "pipe"]
     assert (tmp_path / "pipe").is_fifo()
+
+
+def one_hop(path: Path) -> Path:
+    text = "Its lamp came from Marrow Works in 1871."
+    answer = {"text": "1871", "answer_start": text.index("1871")}
+    asked = {
+        "id": "q",
+        "question": "When did the lamp come from Marrow Works?",
+        "answers": [answer],
+    }
+    article = {"title": "Skerry_Light", "paragraphs": [{"context": text, "qas": [asked]}]}
+    path.write_text(json.dumps({"data": [article]}))
+    return path
+
+
+def test_questions_of_one_hop_become_questions_of_two(tmp_path: Path) -> None:
+    asked = one_hop(tmp_path / "squad.json")
+    works = {"title": "Marrow Works", "text": "Marrow Works is a foundry in the port of Leith."}
+    (tmp_path / "works.jsonl").write_text(json.dumps(works))
+    given = ("--openings", tmp_path / "works.jsonl", "--out", tmp_path / "q.json")
+    made = muppet("train", "bridges", asked, *given)
+    assert (made.code, made.err) == (0, "")
+    assert "1 questions of two hops" in made.out
+    (one,) = read_questions(tmp_path / "q.json")
+    assert one.question.text == "When did the lamp come from the foundry in the port of Leith?"
+    assert [paragraph.title for paragraph in one.gold.paragraphs] == [
+        "Marrow Works",
+        "Skerry Light",
+    ]
+    told = muppet("train", "bridges", asked, *given, "--json")
+    assert told.json == {"questions": 1, "names": 1}
+
+
+def test_where_no_name_is_described_it_says_so_and_writes_nothing(tmp_path: Path) -> None:
+    asked = one_hop(tmp_path / "squad.json")
+    source = people(tmp_path / "people.jsonl")
+    made = muppet("train", "bridges", asked, "--openings", source, "--out", tmp_path / "q.json")
+    assert_refused(made, "the documents describe none")
+    assert not (tmp_path / "q.json").exists()
+    lost = muppet("train", "bridges", asked, "--openings", "no.jsonl", "--out", tmp_path / "q.json")
+    assert_refused(lost, "no.jsonl")

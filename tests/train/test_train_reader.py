@@ -299,4 +299,5 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
         "small-reader-7",
         "small-reader-8",
         "small-reader-10",
+        "small-reader-11",
     }

@@ -1,6 +1,7 @@
-"""The commands that make what is trained on: comparisons, chains."""
+"""The commands that make what is trained on: comparisons, bridges, chains."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +48,7 @@ def comparisons(
     name the file among `data.train` of a recipe.
     """
     progress = ProgressLine()
-    paragraphs = _openings(files, every, progress)
+    paragraphs = _openings(files, progress, lambda number, _title: number % every == 0)
     made = make_comparisons(paragraphs, count, seed, brief=brief)
     if not made:
         raise CorpusError(
@@ -61,14 +62,59 @@ def comparisons(
         click.echo(f"{out}: {len(made):,} questions from {len(paragraphs):,} paragraphs.")
 
 
-def _openings(files: tuple[Path, ...], every: int, progress: ProgressLine) -> list[Paragraph]:
-    """The first paragraph of each document; what cannot be read is left out."""
+@click.command()
+@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--openings", "files", required=True, multiple=True, type=click.Path(path_type=Path),
+              help="Documents that begin with what they are about.")  # fmt: skip
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The questions' file.")
+@click.option("--count", default=2000, show_default=True, type=click.IntRange(1, 1_000_000),
+              help="How many questions.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="Another seed makes other questions.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def bridges(
+    questions: tuple[Path, ...],
+    files: tuple[Path, ...],
+    out: Path,
+    count: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Make questions of two hops from QUESTIONS of one (SQuAD's), to train on.
+
+    A name gives way to what a document of that name says it is: "When did Qing troops regain the
+    capital of Jiangsu?" They come with answers and evidence, in HotpotQA's schema: name the file
+    among `data.train` of a recipe.
+    """
+    from muppet.corpus.benchmarks import read_questions
+    from muppet.train.bridges import find_mentions, make_bridges
+
+    mentions = find_mentions(one for file in questions for one in read_questions(file))
+    progress = ProgressLine()
+    openings = _openings(files, progress, lambda _number, title: title in mentions)
+    made = make_bridges(mentions, openings, count, seed)
+    if not made:
+        raise CorpusError(
+            f"Of {len(mentions):,} names in the questions the documents describe none. Questions "
+            "of one hop are needed, with paragraphs, and documents named as things are in them."
+        )
+    write_json(out, made)
+    if as_json:
+        click.echo(json.dumps({"questions": len(made), "names": len(mentions)}))
+    else:
+        click.echo(f"{out}: {len(made):,} questions of two hops.")
+
+
+def _openings(
+    files: tuple[Path, ...], progress: ProgressLine, wanted: Callable[[int, str], bool]
+) -> list[Paragraph]:
+    """The first paragraph of each document that is wanted, by its number and title; what cannot be
+    read is left out."""
     sources = Sources(files)
     found = []
     for number, document in enumerate(sources):
-        if isinstance(document, Document) and number % every == 0:
+        if isinstance(document, Document) and wanted(number, document.title):
             found += split_document(document, document.id or str(number), CorpusConfig())[:1]
-            progress("reading", sources.position, sources.total_bytes, f"{len(found):,} paragraphs")
+        progress("reading", sources.position, sources.total_bytes, f"{len(found):,} paragraphs")
     progress.close()
     return found
 

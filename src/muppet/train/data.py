@@ -16,6 +16,7 @@ from muppet.corpus.benchmarks import BenchmarkQuestion, Gold, read_questions
 from muppet.domain import Paragraph
 from muppet.text.stopwords import STOP_WORDS
 from muppet.text.tokens import tokenize, words
+from muppet.train.bridges import KIND as COMPOSED
 from muppet.train.examples import TrainingData, TrainingQuestion
 
 MOST_HOPS = 4
@@ -101,7 +102,7 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
 
     2Wiki has kinds of its own beside the `comparison` it shares with HotpotQA; MuSiQue's kinds
     count hops; SQuAD's questions are all single and mark no sentence; those that `comparisons`
-    makes all compare. The rest is of HotpotQA.
+    makes all compare, and those of `bridges` are all composed. The rest is of HotpotQA.
     """
     kinds = {item.gold.kind for item in items}
     if kinds & _ONLY_2WIKI:
@@ -110,6 +111,8 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
         return "musique"
     if kinds == {"single"} and not any(item.gold.support for item in items):
         return "squad"
+    if kinds == {COMPOSED}:
+        return "bridges"
     return "comparisons" if kinds == {"comparison"} else "hotpotqa"
 
 

@@ -57,6 +57,7 @@ class WeightsConfig:
     two_wiki: float = 0.0
     musique: float = 0.0
     comparisons: float = 1.0
+    bridges: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

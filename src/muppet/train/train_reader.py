@@ -13,6 +13,7 @@ from muppet.domain import Progress
 from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.train.batches import Texts
+from muppet.train.examples import TrainingData
 from muppet.train.excerpts import with_excerpts, wrong_excerpts
 from muppet.train.negatives import squad_negatives
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
@@ -128,9 +129,7 @@ class ReaderRun(Run[ReaderBatch]):
         negatives = {}
         if data.weights.squad and data.wrong_paragraphs != 0:
             rng = np.random.default_rng(self.recipe.run.seed)
-            epochs = range(self.settings.epochs)
-            drawn = {n for epoch in epochs for batch in self.epoch(epoch) for n in batch}
-            near = squad_negatives(self.data, rng, drawn)
+            near = squad_negatives(self.data, rng, _drawn(self.data, self.recipe))
             may_answer = data.answers_in == "every"
             negatives = article_negatives(self.data, near, may_answer=may_answer)
         return WrongChains(
@@ -146,14 +145,19 @@ class ReaderRun(Run[ReaderBatch]):
 def drawn_questions(recipe: ReaderRecipe) -> set[tuple[str, str]]:
     """The questions that a run of this recipe will draw, by id and text."""
     data, _, _ = load_data(recipe.data, recipe.reader.max_tokens)
+    drawn = [data.questions[number] for number in _drawn(data, recipe)]
+    return {(one.id, one.text) for one in drawn}
+
+
+def _drawn(data: TrainingData, recipe: ReaderRecipe) -> set[int]:
+    """The numbers of the questions that a run draws in any of its epochs."""
     joins = recipe.reader.network == "transformer"
-    batches = [
-        batch
+    return {
+        number
         for epoch in range(recipe.run.epochs)
         for batch in epoch_batches(data, recipe, epoch, mixes_lengths=joins)
-    ]
-    drawn = [data.questions[number] for batch in batches for number in batch]
-    return {(one.id, one.text) for one in drawn}
+        for number in batch
+    }
 
 
 def train_reader(run: ReaderRun, progress: Progress) -> dict[str, float]:
