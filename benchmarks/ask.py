@@ -25,7 +25,6 @@ from replay import Recorded, Stopwatch
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ROOT.parent / "shared" / "data" / "hotpotqa" / "dev.json.xz"
-BATCH = 16
 THREADS = 2
 
 Facts = dict[str, Any]
@@ -69,8 +68,7 @@ def measure(
     chains_read = stages["read"].items / len(questions)
     bare = relevance.again(1) + sum(one.again(THREADS) for one in (text, read))
     since = time.perf_counter()
-    for first in range(0, len(questions), BATCH):
-        muppet.ask_many(questions[first : first + BATCH])
+    muppet.ask_many(questions)
     batch = time.perf_counter() - since
     return {
         "paragraphs": muppet.knowledge.store.count_paragraphs(),

@@ -1,6 +1,7 @@
 """The whole system: retrieve chains, read them, say what is known."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,17 +60,14 @@ class Muppet:
         """The chains of up to `AT_ONCE` questions at a time; while they are read, the next ones
         are looked for."""
         with ThreadPoolExecutor(1) as ahead:
-            coming: Future[list[Retrieved]] | None = None
+            coming: deque[Future[list[Retrieved]]] = deque()
             for first in range(0, len(questions), AT_ONCE):
                 some = questions[first : first + AT_ONCE]
-                before, coming = (
-                    coming,
-                    ahead.submit(self.retriever.retrieve_many, some, hidden, watch),
-                )
-                if before is not None:
-                    yield before.result()
-            if coming is not None:
-                yield coming.result()
+                coming.append(ahead.submit(self.retriever.retrieve_many, some, hidden, watch))
+                if len(coming) > 1:
+                    yield coming.popleft().result()
+            for last in coming:
+                yield last.result()
 
     def _read(self, found: Sequence[Retrieved]) -> list[Result]:
         began = time.perf_counter()
