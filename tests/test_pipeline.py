@@ -1,8 +1,6 @@
 """The whole system, with networks that nobody has trained: what it says is well-formed."""
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -16,11 +14,8 @@ from muppet.errors import ArtifactError, QuestionError
 from muppet.knowledge.encode import encode_knowledge
 from muppet.knowledge.write import index_documents
 from muppet.pipeline import Muppet, open_muppet
-from muppet.read.answers import ChainRead
 from muppet.read.calibrate import Calibration
 from muppet.read.reader import write_calibration
-from muppet.read.rounds import Pair
-from muppet.retrieve.retriever import Retrieved, Watch
 from random_model import write_model, write_reader
 
 QUESTIONS = [
@@ -82,34 +77,6 @@ def test_many_questions_get_the_answers_that_each_gets_by_itself(muppet: Muppet)
         assert [one[1] for one in told(result)] == pytest.approx(
             [one[1] for one in alone], rel=1e-3
         )
-
-
-def test_while_some_questions_are_read_the_next_ones_are_looked_for(
-    muppet: Muppet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is read before the second question is looked for, or this would wait in vain."""
-    asked: list[Sequence[str]] = []
-    second = threading.Event()
-    retrieve, read = muppet.retriever.retrieve_many, muppet.reader.read
-
-    def look_for(
-        questions: Sequence[str], hidden: Mapping[str, AbstractSet[int]], watch: Watch
-    ) -> list[Retrieved]:
-        asked.append(questions)
-        if len(asked) == 2:
-            second.set()
-        return retrieve(questions, hidden, watch)
-
-    def read_later(pairs: Sequence[Pair]) -> list[ChainRead]:
-        assert second.wait(timeout=60)
-        return read(pairs)
-
-    monkeypatch.setattr("muppet.pipeline.AT_ONCE", 1)
-    monkeypatch.setattr(muppet.retriever, "retrieve_many", look_for)
-    monkeypatch.setattr(muppet.reader, "read", read_later)
-    results = muppet.ask_many(QUESTIONS)
-    assert [result.question for result in results] == list(QUESTIONS)
-    assert asked == [[question] for question in QUESTIONS]
 
 
 def test_only_the_best_chains_are_read_and_a_chain_s_own_score_may_count(

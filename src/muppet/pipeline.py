@@ -1,16 +1,14 @@
 """The whole system: retrieve chains, read them, say what is known."""
 
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
 from muppet.config import Config, ReadConfig
-from muppet.domain import Progress, Result, silent
+from muppet.domain import Answer, Progress, Result, silent
 from muppet.knowledge.open import KnowledgeBase
 from muppet.read.reader import ChainReader
 from muppet.read.rounds import read_until_sure
@@ -48,33 +46,19 @@ class Muppet:
         """
         asked = [question_from(question).text for question in questions]
         results: list[Result] = []
-        for found in self._retrieved(asked, hidden or {}, watch):
-            watch("reading", {})
-            results += self._read(found)
+        for first in range(0, len(asked), AT_ONCE):
+            results += self._ask(asked[first : first + AT_ONCE], hidden or {}, watch)
             progress("asking", len(results), len(asked))
         return results
 
-    def _retrieved(
+    def _ask(
         self, questions: Sequence[str], hidden: Mapping[str, AbstractSet[int]], watch: Watch
-    ) -> Iterator[list[Retrieved]]:
-        """The chains of up to `AT_ONCE` questions at a time; while they are read, the next ones
-        are looked for."""
-        with ThreadPoolExecutor(1) as ahead:
-            coming: deque[Future[list[Retrieved]]] = deque()
-            for first in range(0, len(questions), AT_ONCE):
-                some = questions[first : first + AT_ONCE]
-                coming.append(ahead.submit(self.retriever.retrieve_many, some, hidden, watch))
-                if len(coming) > 1:
-                    yield coming.popleft().result()
-            for last in coming:
-                yield last.result()
-
-    def _read(self, found: Sequence[Retrieved]) -> list[Result]:
+    ) -> list[Result]:
+        found = self.retriever.retrieve_many(questions, hidden, watch)
+        watch("reading", {})
         began = time.perf_counter()
-        workers = self.reader.threads
-        answers = read_until_sure(found, self.reader.read, self.config, workers=workers)
-        answers = [self.reader.calibrated(own) for own in answers]
-        seconds = (time.perf_counter() - began) / len(found)
+        answers = self._read(found)
+        seconds = (time.perf_counter() - began) / len(questions)
         return [
             Result(
                 question=one.question,
@@ -87,6 +71,11 @@ class Muppet:
             )
             for one, own in zip(found, answers, strict=True)
         ]
+
+    def _read(self, found: Sequence[Retrieved]) -> list[list[Answer]]:
+        workers = self.reader.threads
+        answers = read_until_sure(found, self.reader.read, self.config, workers=workers)
+        return [self.reader.calibrated(own) for own in answers]
 
     def close(self) -> None:
         self.knowledge.close()

@@ -9,7 +9,6 @@ the best one (`read.margin`) are never read. The paper reads all at once (`read.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from muppet.config import ReadConfig
@@ -52,23 +51,16 @@ def read_until_sure(
 ) -> list[list[Answer]]:
     """The answers to each question, best first.
 
-    So many `workers` read at the same time, each the chains of one question and then of another;
-    where fewer questions than workers are left, several chains of each at once.
+    In a round the next chain of every question that has no sure answer is read, or more of each
+    where there are fewer questions than `workers`, so many as read at the same time.
     """
     asked = [_Asked(one, config) for one in found]
-    left = {place for place, one in enumerate(asked) if one.is_open}
-
-    def finish(place: int) -> None:
-        one = asked[place]
-        while one.is_open:
-            chains = one.next_chains(-(-workers // len(left)))
-            said = read([_pair(one.found, ranked) for ranked in chains])
-            for ranked, chain in zip(chains, said, strict=True):
-                one.take(ranked, chain)
-        left.remove(place)
-
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(finish, sorted(left)))
+    while left := [one for one in asked if one.is_open]:
+        each = -(-workers // len(left))
+        new = [(one, ranked) for one in left for ranked in one.next_chains(each)]
+        said = read([_pair(one.found, ranked) for one, ranked in new])
+        for (one, ranked), chain in zip(new, said, strict=True):
+            one.take(ranked, chain)
     return [one.answers for one in asked]
 
 
