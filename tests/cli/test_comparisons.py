@@ -76,7 +76,7 @@ def test_questions_of_one_hop_become_questions_of_two(tmp_path: Path) -> None:
     given = ("--openings", tmp_path / "works.jsonl", "--out", tmp_path / "q.json")
     made = muppet("train", "bridges", asked, *given)
     assert (made.code, made.err) == (0, "")
-    assert "1 questions of two hops" in made.out
+    assert "1 questions of two hops, of 2,000 wanted" in made.out
     (one,) = read_questions(tmp_path / "q.json")
     assert one.question.text == "When did the lamp come from the foundry in the port of Leith?"
     assert [paragraph.title for paragraph in one.gold.paragraphs] == [

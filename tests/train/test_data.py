@@ -154,6 +154,8 @@ def test_comparisons_are_of_2wiki_where_their_file_has_a_kind_that_only_2wiki_ha
     made_data, _ = only(tmp_path, hotpot("a", type="comparison"))
     assert {question.dataset for question in wiki_data.questions} == {"2wiki"}
     assert {question.dataset for question in made_data.questions} == {"comparisons"}
+    composed_data, _ = only(tmp_path, hotpot("a", type="composed"))
+    assert {question.dataset for question in composed_data.questions} == {"bridges"}
     assert dataset_of([]) == "hotpotqa"
 
 

@@ -94,14 +94,15 @@ def bridges(
     made = make_bridges(mentions, openings, count, seed)
     if not made:
         raise CorpusError(
-            f"Of {len(mentions):,} names in the questions the documents describe none. Questions "
-            "of one hop are needed, with paragraphs, and documents named as things are in them."
+            f"Of {len(mentions):,} names in the questions the documents describe none that could "
+            "be asked for. Questions of one hop are needed, with paragraphs, and documents named "
+            "as things are in them."
         )
     write_json(out, made)
     if as_json:
         click.echo(json.dumps({"questions": len(made), "names": len(mentions)}))
     else:
-        click.echo(f"{out}: {len(made):,} questions of two hops.")
+        click.echo(f"{out}: {len(made):,} questions of two hops, of {count:,} wanted.")
 
 
 def _openings(

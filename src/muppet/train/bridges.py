@@ -12,12 +12,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.domain import Paragraph
+from muppet.text.tokens import words
+from muppet.train.answers_in_text import answer_places
 
 KIND = "composed"
 """What such a question is called in its file."""
@@ -43,13 +46,20 @@ _BEHIND = frozenset(
      "would", "could", "can", "that", "who", "which", "or"}
 )  # fmt: skip
 """What follows a name that stands for itself, and not for a kind of something."""
-_CUTS = frozenset(
-    {"who", "which", "that", "where", "and", "for", "from", "with", "located", "best", "known",
-     "founded", "since", "during"}
+_CUTS = frozenset({"who", "which", "that", "where", "best"})
+"""Before these words what is said may end, and behind a comma."""
+_OPENERS = frozenset(
+    {"A", "An", "The", "In", "On", "At", "By", "For", "From", "To", "With", "During", "After",
+     "Before", "Under", "Did", "Do", "Does", "Was", "Were", "Is", "Are", "Has", "Have", "Had",
+     "Can", "Could", "When", "Where", "Who", "What", "Which", "How", "Why"}
 )  # fmt: skip
-"""Before these words what is said may end."""
+"""Words that begin a question and belong to no name."""
 _ARTICLES = frozenset({"the", "a", "an"})
+_MARKS = frozenset(".'’&/")
+"""Before a name, they tie it to another."""
 _DATES = frozenset([*calendar.month_name, *calendar.day_name])
+_NO_THING = re.compile(r"\b(?:given name|surname|family name|name given?|letter of)\b")
+"""What is said of a word, and not of what it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +97,11 @@ def make_bridges(
 
     `openings` are first paragraphs of documents, each said to be what its title names.
     """
-    maker = _Maker(mentions, {one.title: one for one in openings}, np.random.default_rng(seed))
-    made: list[dict[str, Any]] = []
-    for question in maker.questions():
-        if len(made) == count:
-            break
-        made.append({"_id": f"bridge-{seed}-{len(made)}", **question})
-    return made
+    named: dict[str, Paragraph] = {}
+    for one in openings:
+        named.setdefault(one.title, one)
+    made = islice(_Maker(mentions, named, np.random.default_rng(seed)).questions(), count)
+    return [{"_id": f"bridge-{seed}-{n}", **question} for n, question in enumerate(made)]
 
 
 def described(opening: Paragraph) -> str:
@@ -101,47 +109,56 @@ def described(opening: Paragraph) -> str:
     first = opening.sentences[0] if opening.sentences else ""
     found = _IS.match(_ASIDE.sub("", _ASIDE.sub("", first)).strip().rstrip("."))
     own = opening.title.split()
-    if not found or own[0] not in found["subject"] or len(found["subject"].split()) > len(own) + 3:
+    if not found or not own:
+        return ""
+    subject = found["subject"].removeprefix("The ").split()
+    if not subject or subject[0].rstrip(",") != own[0] or len(subject) > len(own) + 3:
         return ""
     said = _cut(found["said"].split())
     is_named = any(word in said for word in own if len(word) > 3 and word[0].isupper())
+    is_named |= opening.title in said or _NO_THING.search(said) is not None
     return "" if is_named or len(said.split()) < LEAST else said
 
 
-def _cut(words: Sequence[str]) -> str:
+def _cut(said: Sequence[str]) -> str:
     """As much as may be said, by whole clauses."""
     ends = [
         at
-        for at in range(LEAST, min(len(words), SAID + 1))
-        if words[at - 1].endswith(",") or words[at] in _CUTS
+        for at in range(LEAST, min(len(said), SAID + 1))
+        if said[at - 1].endswith(",") or said[at] in _CUTS
     ]
-    end = len(words) if len(words) <= SAID else ends[-1] if ends else 0
-    return " ".join(words[:end]).rstrip(",")
+    end = len(said) if len(said) <= SAID else ends[-1] if ends else 0
+    return " ".join(said[:end]).rstrip(",")
 
 
 def _mentions(question: BenchmarkQuestion) -> Iterator[Mention]:
     text = question.question.text
-    words = list(_WORD.finditer(text))
+    found = list(_WORD.finditer(text))
     (paragraph,) = question.gold.paragraphs
-    for at in range(len(words)):
-        for last in range(min(at + NAME, len(words)) - 1, at - 1, -1):
-            name = text[words[at].start() : words[last].end()]
-            if not name[0].isupper() or (at == 0 and last == 0):
+    for at in range(len(found)):
+        for last in range(min(at + NAME, len(found)) - 1, at - 1, -1):
+            name = text[found[at].start() : found[last].end()]
+            if not name[0].isupper() or len(name) == 1 or name in _DATES:
                 continue
-            if name in paragraph.text and name not in _DATES and _stands_alone(words, at, last):
-                before = re.sub(r"\b(?:the|an?) $", "", text[: words[at].start()], flags=re.I)
-                yield Mention(question, before, name, text[words[last].end() :])
+            if name in paragraph.text and _stands_alone(text, found, at, last):
+                before = re.sub(r"\b(?:the|an?) $", "", text[: found[at].start()], flags=re.I)
+                yield Mention(question, before, name, text[found[last].end() :])
 
 
-def _stands_alone(words: Sequence[re.Match[str]], at: int, last: int) -> bool:
+def _stands_alone(text: str, found: Sequence[re.Match[str]], at: int, last: int) -> bool:
     """Whether nothing else belongs to the name: no word behind it that it tells the kind of, no
-    capital before it, alone or with "of", no adjective between it and its article."""
-    behind = words[last + 1].group() if last + 1 < len(words) else "?"
-    far, near = ([""] * 2 + [one.group() for one in words[:at]])[-2:]
-    is_part = near[:1].isupper() and at > 1
-    is_part |= near == "of" and far[:1].isupper() and at > 2
-    is_told = far.lower() in _ARTICLES and near.lower() not in _ARTICLES
-    return behind.lower() in _BEHIND and not is_part and not is_told
+    place that it lies in, no capital before it, alone or with "of" or an article, no adjective
+    between it and its article."""
+    far, near = ([""] * 2 + [one.group() for one in found[:at]])[-2:]
+    behind, next_ = ([one.group() for one in found[last + 1 : last + 3]] + ["?"] * 2)[:2]
+    start = found[at].start()
+    is_glued = (start > 0 and not text[start - 1].isspace()) or near in _MARKS
+    is_part = near[:1].isupper() and near not in _OPENERS
+    is_part |= (near == "of" or near in _ARTICLES) and far[:1].isupper() and far not in _OPENERS
+    is_part |= near == "The" and at > 1
+    is_told = far.lower() in _ARTICLES
+    is_in = behind == "," and next_[:1].isupper()
+    return behind.lower() in _BEHIND and not (is_glued or is_part or is_told or is_in)
 
 
 class _Maker:
@@ -179,10 +196,16 @@ class _Maker:
         (paragraph,) = mention.question.gold.paragraphs
         answer = mention.question.gold.answers[0]
         said = described(opening)
-        holding = [at for at, one in enumerate(paragraph.sentences) if answer in one]
+        holding = [
+            at
+            for at, sentence in enumerate(paragraph.sentences)
+            if answer_places(words(sentence), (answer,))
+        ]
         is_short = _is_short(opening) and _is_short(paragraph) and len(answer.split()) <= BRIEF
         is_told = answer.lower() in opening.text.lower() or mention.name.lower() in answer.lower()
-        if not said or not holding or not is_short or is_told or opening.title == paragraph.title:
+        is_told |= mention.name in mention.before + mention.behind
+        may_be_other = mention.name in paragraph.title  # as Barcelona is in FC Barcelona
+        if not said or not holding or not is_short or is_told or may_be_other:
             return None
         best = max(holding, key=lambda at: _in_common(mention, paragraph.sentences[at]))
         context = [opening, paragraph, *self._distractors(mention, opening, paragraph, answer)]
@@ -209,6 +232,7 @@ class _Maker:
         near.sort(key=lambda one: -_in_common(mention, one.text))
         other = self._others[int(self._rng.integers(len(self._others)))]
         is_other = _is_short(other) and other.title not in (opening.title, paragraph.title)
+        is_other &= answer not in other.text
         return near[:NEAR] + ([other] if is_other else [])
 
 
