@@ -45,7 +45,11 @@ muppet train average ../runs/small-reader-7/best ../runs/small-reader-8/best --o
 muppet train chains ../kb-squad ../shared/data/squad/train-v1.1.json.xz --hops 1 --recipe recipes/small-reader-10.toml --out ../runs/chains.jsonl
 muppet train reader recipes/small-reader-10.toml --out ../runs/small-reader-10
 muppet train average ../runs/mean-8 ../runs/small-reader-10/best --out ../runs/mean-10
-muppet train export ../runs/mean-10 --int8 --out ../runs/reader
+muppet train bridges ../shared/data/squad/train-v1.1.json.xz --openings ../shared/data/corpus/wiki-intros.jsonl.xz --openings ../shared/data/corpus/hotpot-paragraphs.jsonl.xz --count 4000 --seed 16 --out ../runs/bridges-16.json
+muppet train chains ../kb48 ../shared/data/hotpotqa/train.json.xz ../shared/data/2wikimultihopqa/train.json.xz --hops 2 --out ../runs/chains-11.jsonl
+muppet train reader recipes/small-reader-11.toml --out ../runs/small-reader-11
+muppet train average ../runs/mean-8 ../runs/small-reader-10/best ../runs/small-reader-11/best --out ../runs/mean-11
+muppet train export ../runs/mean-11 --int8 --out ../runs/reader
 muppet train calibrate ../kb48 ../shared/data/hotpotqa/dev.json.xz --count 200 --reader ../runs/reader
 
 # their numbers
