@@ -162,6 +162,8 @@ def _stands_alone(text: str, found: Sequence[re.Match[str]], at: int, last: int)
 
 
 class _Maker:
+    """Draws a name in a question, and asks without it; nothing where a draw does not fit."""
+
     def __init__(
         self,
         mentions: Mapping[str, Sequence[Mention]],
