@@ -20,7 +20,7 @@ import numpy as np
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.domain import Paragraph
 from muppet.text.tokens import words
-from muppet.train.answers_in_text import answer_places
+from muppet.train.excerpts import answering_sentence
 
 KIND = "composed"
 """What such a question is called in its file."""
@@ -198,18 +198,14 @@ class _Maker:
         (paragraph,) = mention.question.gold.paragraphs
         answer = mention.question.gold.answers[0]
         said = described(opening)
-        holding = [
-            at
-            for at, sentence in enumerate(paragraph.sentences)
-            if answer_places(words(sentence), (answer,))
-        ]
+        split = [words(sentence) for sentence in paragraph.sentences]
+        best = answering_sentence(mention.question.question.text, (answer,), split)
         is_short = _is_short(opening) and _is_short(paragraph) and len(answer.split()) <= BRIEF
         is_told = answer.lower() in opening.text.lower() or mention.name.lower() in answer.lower()
         is_told |= mention.name in mention.before + mention.behind
         may_be_other = mention.name in paragraph.title  # as Barcelona is in FC Barcelona
-        if not said or not holding or not is_short or is_told or may_be_other:
+        if not said or best is None or not is_short or is_told or may_be_other:
             return None
-        best = max(holding, key=lambda at: _in_common(mention, paragraph.sentences[at]))
         context = [opening, paragraph, *self._distractors(mention, opening, paragraph, answer)]
         return {
             "question": mention.asked_by(said),

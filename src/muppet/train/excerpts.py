@@ -48,7 +48,7 @@ def wrong_excerpts(
         wrong: list[Rows] = []
         for (row,) in (chain for chain in chains if len(chain) == 1 and chain != question.gold):
             split = [words(sentence) for sentence in data.paragraphs[row].sentences]
-            best = _most_alike(question, split, range(len(split)))
+            best = _most_alike(question.text, split, range(len(split)))
             first, past = _with_neighbours(split, best, longest, rng)
             if not any(answer_places(own, question.answers) for own in split[first:past]):
                 wrong.append((len(paragraphs),))
@@ -57,25 +57,31 @@ def wrong_excerpts(
     return TrainingData(data.questions, tuple(paragraphs)), found
 
 
+def answering_sentence(
+    question: str, answers: Sequence[str], sentences: Sequence[list[str]]
+) -> int | None:
+    """The sentence, as words, that holds an answer; of several the one most like the question."""
+    holding = [at for at, own in enumerate(sentences) if answer_places(own, answers)]
+    return _most_alike(question, sentences, holding) if holding else None
+
+
 def _around_answer(
     question: TrainingQuestion,
     sentences: Sequence[list[str]],
     longest: int,
     rng: np.random.Generator,
 ) -> tuple[int, int]:
-    """The sentence with the answer, of several the one most like the question, and neighbours on
-    either side while they fit; everything where no one sentence holds the answer."""
-    holding = [at for at, own in enumerate(sentences) if answer_places(own, question.answers)]
-    if not holding:
+    """The sentence with the answer, and neighbours on either side while they fit; everything where
+    no one sentence holds the answer."""
+    best = answering_sentence(question.text, question.answers, sentences)
+    if best is None:
         return 0, len(sentences)
-    return _with_neighbours(sentences, _most_alike(question, sentences, holding), longest, rng)
+    return _with_neighbours(sentences, best, longest, rng)
 
 
-def _most_alike(
-    question: TrainingQuestion, sentences: Sequence[list[str]], places: Iterable[int]
-) -> int:
+def _most_alike(question: str, sentences: Sequence[list[str]], places: Iterable[int]) -> int:
     """Of those places the sentence that shares most words with the question."""
-    asked = {word.lower() for word in words(question.text)}
+    asked = {word.lower() for word in words(question)}
     return max(places, key=lambda at: len(asked & {word.lower() for word in sentences[at]}))
 
 
