@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import muppet
 from muppet.domain import Broken
 from muppet.errors import ArtifactError, ConfigError, CorpusError, QuestionError
+from muppet.knowledge.write import remove_from
 from random_model import Demo
 
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"
@@ -160,3 +162,29 @@ def test_the_facade_is_what_its_modules_define() -> None:
     knowledge = import_module("muppet.facade.knowledge")
     assert muppet.open is knowledge.open
     assert muppet.Knowledge is knowledge.Knowledge
+
+
+def test_what_a_writer_does_meanwhile_is_found_by_who_has_it_open(
+    demo: Demo, tmp_path: Path
+) -> None:
+    some = [
+        muppet.Document(f"Isle {n}", "here", n, text=f"On isle {n} it rains.") for n in range(9)
+    ]
+    muppet.index(some, into=tmp_path / "kb")
+    muppet.encode(tmp_path / "kb", model=demo.encoder)
+    config = muppet.Config()
+    for engine in ("bm25", "tfidf"):
+        settings = replace(config, retrieve=replace(config.retrieve, engine=engine, hops=1))
+        with muppet.open(tmp_path / "kb", config=settings) as kb:
+            assert "Tram" not in titles(kb, "When does the tram leave?")
+            tram = muppet.Document("Tram", engine, 1, id="tram", text="The tram leaves at eight.")
+            muppet.index([tram], into=tmp_path / "kb")
+            muppet.encode(tmp_path / "kb")
+            assert "Tram" in titles(kb, "When does the tram leave?")
+            assert "Tram" in titles(kb, "When does the tram leave?", hops=2)
+        remove_from(tmp_path / "kb", ["tram"])
+
+
+def titles(kb: muppet.Knowledge, question: str, hops: int | None = None) -> set[str]:
+    found = kb.search(question, hops=hops)
+    return {one.title for chain in found.chains for one in found.paragraphs_of(chain)}

@@ -10,6 +10,7 @@
 Each name here is imported when it is first used, so that `import muppet` stays light.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,9 @@ __all__ = [
     "train_encoder",
     "train_reader",
 ]
+
+# onnxruntime sends its maker what it is used for, and reads this when it is first imported.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 _WHERE = {
     "config": ("Config",),

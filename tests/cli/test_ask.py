@@ -1,11 +1,19 @@
 """Asking by command: one question, many, and what cannot be asked."""
 
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from command_line import assert_refused, make_zoo, muppet
+from command_line import (
+    animals,
+    assert_refused,
+    make_zoo,
+    muppet,
+    muppet_process,
+    write_rows,
+)
 
 from random_model import write_model, write_reader
 
@@ -132,3 +140,36 @@ def test_with_a_file_nobody_waits_for_standard_input(
     (tmp_path / "q.txt").write_text("Where is Grytviken?\n")
     outcome = muppet("ask", kb, "--file", tmp_path / "q.txt", "--reader", reader, "--json")
     assert outcome.json["question"] == "Where is Grytviken?"
+
+
+def test_nothing_is_told_to_anybody_and_nothing_written_at_home(
+    kb: Path, reader: Path, tmp_path: Path
+) -> None:
+    """onnxruntime would write down what it is used for, and send it to its maker."""
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    alone = kept | {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    outcome = muppet_process("ask", kb, QUESTION, "--reader", reader, environment=alone)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert list(home.rglob("*")) == []
+
+
+def test_what_is_not_encoded_yet_is_told_of_where_words_lead_to_it(
+    tmp_path: Path, reader: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kb, model = make_zoo(tmp_path), write_model(tmp_path / "model")
+    assert muppet("encode", kb, "--model", model).code == 0
+    asked = "ask", kb, "Where does the okapi live?", "--reader", reader
+    assert muppet(*asked).code == 0
+    assert caplog.messages == []
+    more = write_rows(tmp_path / "more.jsonl", animals("okapi"))
+    indexed = muppet("index", more, "--into", kb)
+    assert f"`muppet encode {kb}`" in indexed.err
+    assert muppet(*asked).code == 0
+    (told,) = caplog.messages
+    assert told.startswith("1 of the 3 paragraphs")
+    assert told.endswith(f"Run `muppet encode {kb}`.")
+    assert muppet("encode", kb).code == 0
+    assert muppet(*asked).code == 0
+    assert len(caplog.messages) == 1

@@ -11,6 +11,7 @@ from muppet.cli.shared import config_option, kb_argument, model_option
 from muppet.config import load_config
 from muppet.corpus.sources import Sources
 from muppet.domain import Broken
+from muppet.knowledge.open import has_model
 from muppet.knowledge.write import IndexSummary, index_documents, remove_from, stop_at
 
 SHOWN = 20
@@ -63,6 +64,8 @@ def index(
         more = f" and {len(found.skipped) - NAMED:,} more" if len(found.skipped) > NAMED else ""
         click.echo(f"Passed over, of other kinds: {names}{more}", err=True)
     click.echo(json.dumps(asdict(summary)) if as_json else _sentence(kb, summary))
+    if has_model(kb) and (summary.added or summary.replaced):
+        click.echo(f"What is new is found once you have run `muppet encode {kb}`.", err=True)
 
 
 @click.command()

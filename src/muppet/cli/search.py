@@ -19,8 +19,7 @@ from muppet.cli.shared import (
 from muppet.cli.show import NOTHING, one_line, show_attention, show_chain
 from muppet.config import load_config
 from muppet.domain import Paragraph
-from muppet.knowledge.encode import has_model
-from muppet.knowledge.open import KnowledgeBase
+from muppet.knowledge.open import KnowledgeBase, has_model
 from muppet.retrieve.retriever import open_retriever, search_words
 from muppet.text.questions import question_from
 from muppet.text.stopwords import STOP_WORDS

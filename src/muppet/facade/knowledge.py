@@ -13,8 +13,8 @@ from muppet.corpus.sources import Sources
 from muppet.domain import Broken, Document, Found, Paragraph, Progress, Result, silent
 from muppet.errors import QuestionError
 from muppet.index.build import EncodeSummary
-from muppet.knowledge.encode import encode_knowledge, has_model
-from muppet.knowledge.open import KnowledgeBase
+from muppet.knowledge.encode import encode_knowledge
+from muppet.knowledge.open import KnowledgeBase, has_model
 from muppet.knowledge.write import IndexSummary, index_documents, stop_at
 from muppet.pipeline import Muppet, shipped_reader
 from muppet.read.reader import ChainReader

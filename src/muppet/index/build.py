@@ -33,7 +33,7 @@ from muppet.index.layout import (
 )
 from muppet.index.pending import Pending
 
-BLOCK = 4_096
+BLOCK = 1_024
 """The numbers of paragraphs in a block, which is the most that a stopped run loses."""
 BATCH = 32
 """Paragraphs encoded at once."""

@@ -4,6 +4,7 @@ import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,14 +43,21 @@ class Vectors:
 
     def __init__(self, directory: Path, made_from: Mapping[str, str] | None = None) -> None:
         self.directory = directory
+        self._made_from = made_from or {}
         self.commit, self._table, self._files = _open_newest(directory)
-        require_made_from(directory, self.commit.manifest, made_from or {}, remake=REMAKE)
+        require_made_from(directory, self.commit.manifest, self._made_from, remake=REMAKE)
         dtype = DTYPES[self.layout.dtype]
         rows = np.frombuffer(self._files[self.commit.rows_file], dtype=dtype)
         self._rows = rows.reshape(self.commit.rows, self.layout.dim)
         scales = self._files.get(self.commit.scales_file, b"")
         self._scales = np.frombuffer(scales, dtype=SCALE)
         self._read = 0
+
+    def newest(self) -> Self:
+        """These, or, if a writer has published others since, those."""
+        if read_commit(self.directory) == self.commit:
+            return self
+        return type(self)(self.directory, self._made_from)
 
     @property
     def layout(self) -> Layout:

@@ -20,7 +20,7 @@ from muppet.index.compact import CompactSummary, compact
 from muppet.index.vectors import Vectors
 from muppet.index.whole import Whole, has_whole, open_whole
 from muppet.knowledge.lock import full_disk_is_an_error, write_lock
-from muppet.knowledge.open import KnowledgeBase
+from muppet.knowledge.open import MODEL, KnowledgeBase, has_model
 
 CHECKED, TOP = 50, 45
 """`muppet info --check`: so many questions, and so many paragraphs for each."""
@@ -153,18 +153,13 @@ def compact_knowledge(directory: Path) -> dict[str, CompactSummary]:
         return {path.name: compact(path, knowledge.store) for path in _all_vectors(directory)}
 
 
-def has_model(directory: Path) -> bool:
-    """Whether the knowledge base has been encoded by some model."""
-    return (directory / "model.json").is_file()
-
-
 def _model(directory: Path, model: Path | None) -> Path:
     """The model named, else the one the knowledge base was last encoded with, else ours."""
     if model is not None:
         return model
     if not has_model(directory):
         return shipped_encoder()
-    note = directory / "model.json"
+    note = directory / MODEL
     try:
         remembered = str(json.loads(note.read_text(encoding="utf-8"))["path"])
     except (ValueError, TypeError, KeyError) as error:
@@ -177,7 +172,7 @@ def _model(directory: Path, model: Path | None) -> Path:
 def _remember(directory: Path, model: Path) -> None:
     """The default from now on; ours has no path, since it moves with the package."""
     path = "" if model == shipped_encoder() else str(model.resolve())
-    write_json(directory / "model.json", {"path": path})
+    write_json(directory / MODEL, {"path": path})
 
 
 def shipped_encoder() -> Path:

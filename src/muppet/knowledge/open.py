@@ -32,6 +32,7 @@ from muppet.lexical.tfidf_build import build_tfidf
 KIND = "knowledge base"
 FORMAT = 1
 REMAKE = "muppet index SOURCE... --into KB"
+MODEL = "model.json"
 NARROWERS = 2
 """Questions that are narrowed at the same time."""
 CATCH_UP = 100_000
@@ -57,6 +58,7 @@ class KnowledgeBase:
         self.config = from_table(Config, manifest.config)
         self.store = Store(directory / "corpus.sqlite")
         self._opened: dict[str, Narrower] = {}
+        self._stamp: tuple[int, bool] | None = None
         self._closing = ExitStack()
         self._closing.callback(self.store.close)
         if not self.store.is_read_only and self._is_behind():
@@ -74,6 +76,10 @@ class KnowledgeBase:
 
     def narrower(self, engine: str, progress: Progress = silent) -> Narrower:
         """The lexical engine of this name, `bm25` or `tfidf`; the latter is built if need be."""
+        stamp = self.store.revision, self._is_behind()
+        if stamp != self._stamp:  # somebody has written: what was opened knows nothing of it
+            self._opened.clear()
+            self._stamp = stamp
         if engine not in self._opened:
             if self.store.is_empty():
                 raise CorpusError(
@@ -183,3 +189,8 @@ class KnowledgeBase:
                 self.catch_up()
         except ArtifactError:  # somebody is at it, or the disk is full: answer from what there is
             return
+
+
+def has_model(directory: Path) -> bool:
+    """Whether the knowledge base has been encoded by some model."""
+    return (directory / MODEL).is_file()

@@ -6,7 +6,7 @@ memory for the next question, and in the form in which they would be stored.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ DTYPE = "int8"
 
 class Searched(Protocol):
     """Vectors, as a search needs them."""
+
+    def newest(self) -> Self: ...
 
     def has(self, numbers: Numbers) -> NDArray[np.bool_]: ...
 
@@ -51,6 +53,10 @@ class OnDemand:
     def __len__(self) -> int:
         """How many paragraphs have been encoded here."""
         return len(self._made)
+
+    def newest(self) -> Self:
+        """These: what they lack on the disk they make, and what they have made stays right."""
+        return self
 
     def has(self, numbers: Numbers) -> NDArray[np.bool_]:
         """All that words find: (P,) -> (P,)"""

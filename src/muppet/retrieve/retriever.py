@@ -1,5 +1,6 @@
 """Lexical narrowing + encoder + vectors + beam, wired together: questions → chains."""
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -15,12 +16,15 @@ from muppet.domain import Chain, Found, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
 from muppet.errors import ConfigError, QuestionError
 from muppet.index.mips import top
+from muppet.index.vectors import Vectors
 from muppet.index.whole import Whole
-from muppet.knowledge.encode import has_model, open_all, open_encoded, open_so_far
-from muppet.knowledge.open import KnowledgeBase
+from muppet.knowledge.encode import open_all, open_encoded, open_so_far
+from muppet.knowledge.open import KnowledgeBase, has_model
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
 from muppet.retrieve.names import known_text, name_of, unnamed, with_chain
 from muppet.retrieve.on_demand import OnDemand, Searched
+
+_LOG = logging.getLogger(__name__)
 
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -105,6 +109,7 @@ class Retriever:
         self.vectors = vectors
         self.config = config or RetrieveConfig()
         self._whole = whole
+        self._told_of_missing = False
         self._beam = BeamSettings(
             self.config.hops,
             self.config.most_hops,
@@ -120,7 +125,10 @@ class Retriever:
 
     def with_config(self, config: RetrieveConfig) -> "Retriever":
         """The same encoder and vectors, by other settings."""
-        return Retriever(self.knowledge, self.encoder, self.vectors, config, self._whole)
+        self._keep_up()
+        other = Retriever(self.knowledge, self.encoder, self.vectors, config, self._whole)
+        other._told_of_missing = self._told_of_missing
+        return other
 
     def retrieve(self, question: str) -> Retrieved:
         return self.retrieve_many([question])[0]
@@ -136,6 +144,7 @@ class Retriever:
         `hidden` paragraphs of a question are passed over, as if the knowledge base had them not.
         """
         began = time.perf_counter()
+        self._keep_up()
         session = _Session(questions, hidden or {}, watch)
         chains = beam_search(
             len(questions),
@@ -152,6 +161,14 @@ class Retriever:
             Retrieved(question, own, session.paragraphs, ranks, seconds)
             for question, own, ranks in zip(questions, chains, session.ranks, strict=True)
         ]
+
+    def _keep_up(self) -> None:
+        """With a writer that has published other vectors since the last question."""
+        newest = self.vectors.newest()
+        if newest is not self.vectors:
+            self.vectors, self._told_of_missing = newest, False
+            if self._whole is not None and isinstance(newest, Vectors):
+                self._whole = open_all(self.knowledge, newest)
 
     def _ask(self, session: _Session, prefixes: Sequence[Prefix]) -> Asked:
         questions = [session.questions[prefix.question] for prefix in prefixes]
@@ -274,7 +291,22 @@ class Retriever:
         numbers = np.array([hop.paragraph for hop in ordered], dtype=np.int64)
         shares = np.array([hop.score / best - 1 for hop in ordered], dtype=np.float32)
         known = self.vectors.has(numbers)
+        if not known.all():
+            self._tell_of_missing()
         return Pool(numbers[known], shares[known])
+
+    def _tell_of_missing(self) -> None:
+        """That a question's words find paragraphs which no search can look at; once."""
+        if self._told_of_missing:
+            return
+        self._told_of_missing = True
+        every = self.knowledge.store.numbers()
+        missing, kb = int((~self.vectors.has(every)).sum()), self.knowledge.directory
+        _LOG.warning(
+            "%s of the %s paragraphs in %s have no vectors yet, so they are not found, though "
+            "words lead to some of them. Run `muppet encode %s`.",
+            *(f"{missing:,}", f"{len(every):,}", kb, kb),
+        )
 
     def _narrow(self, session: _Session, texts: Mapping[str, str], keep: int) -> None:
         """Narrow the texts, each of a question, unless that is done."""

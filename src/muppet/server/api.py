@@ -34,11 +34,11 @@ class Api:
         self._muppets = muppets
         self._worker = worker
         self._seconds = seconds
-        self._known = [_described(name, muppet) for name, muppet in muppets.items()]
+        self._known: dict[str, tuple[int, Json]] = {}
 
     def knowledge(self) -> Response:
         """The knowledge bases of this server, with questions to begin with."""
-        return json_response({"knowledge_bases": self._known})
+        return json_response({"knowledge_bases": [*map(self._described, self._muppets)]})
 
     async def ask(self, body: AskBody) -> Response:
         """Answer a question, with the chain of evidence: what `muppet ask --json` prints."""
@@ -118,6 +118,13 @@ class Api:
         if found is None:
             raise HTTPException(404, f"There is no paragraph {id_!r} in {kb}.")
         return found
+
+    def _described(self, name: str) -> Json:
+        """Counted once for every revision of a knowledge base."""
+        revision = self._muppets[name].knowledge.store.revision
+        if self._known.get(name, (None,))[0] != revision:
+            self._known[name] = revision, _described(name, self._muppets[name])
+        return self._known[name][1]
 
     def _too_late(self) -> str:
         return f"There was no answer within {self._seconds:g} seconds. Try again later."
