@@ -173,3 +173,15 @@ def test_what_is_not_encoded_yet_is_told_of_where_words_lead_to_it(
     assert muppet("encode", kb).code == 0
     assert muppet(*asked).code == 0
     assert len(caplog.messages) == 1
+
+
+def test_answers_are_found_again_by_the_ids_of_a_file(
+    kb: Path, reader: Path, tmp_path: Path
+) -> None:
+    rows = [{"id": "q7", "question": QUESTION}, {"question": "Who was born first?"}]
+    file = write_rows(tmp_path / "questions.jsonl", rows)
+    outcome = muppet("ask", kb, "--file", file, "--reader", reader, "--json")
+    first, second = map(json.loads, outcome.out.splitlines())
+    assert first["id"] == "q7"
+    assert first["question"] == QUESTION
+    assert "id" not in second

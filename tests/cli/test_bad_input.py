@@ -2,10 +2,13 @@
 
 import json
 import random
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command_line import (
+    MUPPET,
     animals,
     answers,
     assert_refused,
@@ -278,3 +281,61 @@ def test_a_title_that_every_row_has_does_not_slow_indexing_down(tmp_path: Path) 
     summary = muppet("index", source, "--into", tmp_path / "kb", "--json").json
     assert summary["added"] == 2_000
     assert muppet("index", source, "--into", tmp_path / "kb", "--json").json["unchanged"] == 2_000
+
+
+@pytest.mark.parametrize(
+    "arguments", [("index", "", "--into", "kb"), ("index", "x", "--into", ""), ("info", "")]
+)
+def test_a_name_that_is_empty_is_not_the_folder_one_is_in(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "note.txt").write_text("A note.")
+    assert_refused(muppet(*arguments), "is empty", "Name a file or a folder.")
+    assert [path.name for path in tmp_path.iterdir()] == ["note.txt"]
+
+
+def test_an_output_without_room_is_told_in_one_line(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    zoo = make_zoo(tmp_path)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*MUPPET, "info", str(zoo)], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "muppet: The output cannot be used: No space left on device.\n"
+
+
+def test_a_folder_that_cannot_be_looked_into_is_broken_like_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = tmp_path / "docs"
+    (docs / "people").mkdir(parents=True)
+    (docs / "zoo.txt").write_text("The zebra lives in the zebrahouse.")
+    listed = Path.iterdir
+
+    def closed(path: Path) -> Iterator[Path]:  # root, as whom CI runs, may look anywhere
+        if path.name == "people":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    kb = tmp_path / "kb"
+    assert_refused(muppet("index", docs, "--into", kb), "people", "Permission denied", "--skip-bad")
+    outcome = muppet("index", docs, "--into", kb, "--skip-bad")
+    assert outcome.code == 0
+    assert "people" in outcome.err
+    assert "1 added" in outcome.out
+
+
+def test_what_cannot_be_asked_or_written_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path)
+    gold = [{"_id": "q9", "question": "???", "answer": "no", "supporting_facts": [], "context": []}]
+    questions = tmp_path / "questions.json"
+    questions.write_text(json.dumps(gold))
+    assert_refused(muppet("evaluate", zoo, questions), f"{questions}, question q9: ")
+    gold[0]["question"] = "Where does the zebra live?"
+    questions.write_text(json.dumps(gold))
+    outcome = muppet("evaluate", zoo, questions, "--report", questions)
+    assert_refused(outcome, str(questions), "File exists")

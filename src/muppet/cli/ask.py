@@ -10,6 +10,7 @@ import click
 from muppet.cli.progress import ProgressLine
 from muppet.cli.shared import (
     Hops,
+    NamedPath,
     chains_option,
     config_option,
     from_stdin,
@@ -28,12 +29,15 @@ from muppet.pipeline import AT_ONCE, Muppet
 from muppet.text.questions import question_from
 from muppet.wire import result_to_json
 
+Asked = tuple[object, str]
+"""The id that a file gives a question, if any, to find its answer again by; and the question."""
+
 
 @click.command()
 @kb_argument
 @click.argument("question", required=False)
-@click.option("--file", "file", type=click.Path(path_type=Path),
-              help="Questions, one a line, or JSONL with a question in each line.")  # fmt: skip
+@click.option("--file", "file", type=NamedPath(),
+              help="Questions, one a line, or JSONL with a question and maybe an id.")  # fmt: skip
 @hops_option
 @chains_option
 @model_option
@@ -57,7 +61,8 @@ def ask(
 
     Without a QUESTION, questions are read from --file, or, one a line, from standard input.
     """
-    questions = _questions(question, file)
+    asked = _questions(question, file)
+    questions = [text for _, text in asked]
     with opened(
         kb,
         config_file=config_file,
@@ -70,7 +75,10 @@ def ask(
         for place, every in enumerate(_results(muppet, questions)):
             result = replace(every, answers=every.answers[:top])
             if as_json:
-                click.echo(json.dumps(result_to_json(result)))
+                given, _ = asked[place]
+                click.echo(
+                    json.dumps(({} if given is None else {"id": given}) | result_to_json(result))
+                )
                 continue
             if len(questions) > 1:
                 click.echo(("\n" if place else "") + click.style(result.question, bold=True))
@@ -86,11 +94,11 @@ def _results(muppet: Muppet, questions: Sequence[str]) -> Iterator[Result]:
     progress.close()
 
 
-def _questions(question: str | None, file: Path | None) -> list[str]:
+def _questions(question: str | None, file: Path | None) -> list[Asked]:
     if question is not None and file is not None:
         raise QuestionError("Give a question or --file, not both.")
     if question is not None and question != "-":
-        return [question_from(question).text]
+        return [(None, question_from(question).text)]
     if file is None:
         text, source = from_stdin(), "standard input"
     else:
@@ -102,17 +110,19 @@ def _questions(question: str | None, file: Path | None) -> list[str]:
     return [_question_in(line, f"{source}:{number}") for number, line in lines]
 
 
-def _question_in(line: str, where: str) -> str:
-    """A line that begins like a JSON object must be one, with a question in it."""
-    text = line
+def _question_in(line: str, where: str) -> Asked:
+    """A line that begins like a JSON object must be one, with a question in it, and perhaps an
+    id."""
+    text, id_ = line, None
     if line.lstrip().startswith("{"):
         try:
-            text = json.loads(line)["question"]
+            row = json.loads(line)
+            text, id_ = row["question"], row.get("id", row.get("_id"))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise QuestionError(
                 f'{where} is no JSON object like {{"question": "…"}} ({error}).'
             ) from error
     try:
-        return question_from(str(text)).text
+        return id_, question_from(str(text)).text
     except QuestionError as error:
         raise QuestionError(f"{where}: {error}") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import config_option, kb_argument, model_option
+from muppet.cli.shared import NamedPath, config_option, kb_argument, model_option
 from muppet.config import load_config
 from muppet.corpus.sources import Sources
 from muppet.domain import Broken
@@ -21,10 +21,8 @@ NAMED = 3
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--into", "kb", required=True, type=click.Path(path_type=Path), help="The knowledge base."
-)
+@click.argument("sources", nargs=-1, required=True, type=NamedPath())
+@click.option("--into", "kb", required=True, type=NamedPath(), help="The knowledge base.")
 @click.option("--skip-bad", is_flag=True, help="Report broken files and rows, and go on.")
 @config_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")

@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import config_option, kb_argument, reader_option
+from muppet.cli.shared import NamedPath, config_option, kb_argument, reader_option
 from muppet.config import Config, RetrieveConfig, load_config
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
 from muppet.domain import Result
-from muppet.errors import ConfigError
+from muppet.errors import ConfigError, QuestionError
 from muppet.evaluate.answers import read_predictions, write_predictions
 from muppet.evaluate.asking import answered, ask_all, evaluate_results, predictions_of
 from muppet.evaluate.mistakes import find_mistakes, second_hop
@@ -33,13 +33,14 @@ from muppet.evaluate.retrieval import (
 from muppet.knowledge.open import KnowledgeBase
 from muppet.pipeline import open_muppet
 from muppet.retrieve.retriever import open_retriever
+from muppet.text.questions import question_from
 
 LEXICAL = ("tfidf", "bm25")
 
 
 @click.command()
-@click.argument("predictions", type=click.Path(path_type=Path))
-@click.argument("gold", type=click.Path(path_type=Path))
+@click.argument("predictions", type=NamedPath())
+@click.argument("gold", type=NamedPath())
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def score(predictions: Path, gold: Path, as_json: bool) -> None:
     """Score PREDICTIONS against GOLD exactly as the benchmark does.
@@ -58,21 +59,21 @@ def score(predictions: Path, gold: Path, as_json: bool) -> None:
 
 @click.command()
 @kb_argument
-@click.argument("questions", type=click.Path(path_type=Path))
+@click.argument("questions", type=NamedPath())
 @click.option("--lexical", is_flag=True, help="Lexical narrowing alone (the paper's Figure a).")
 @click.option("--retrieval", is_flag=True, help="Chains, beside the baselines without training.")
 @click.option("--retriever", type=click.Choice(LEXICAL), help="Only this lexical one.")
-@click.option("--model", type=click.Path(path_type=Path), help="Which model [default: the KB's].")
+@click.option("--model", type=NamedPath(), help="Which model [default: the KB's].")
 @reader_option
-@click.option("--predictions", "predictions_in", type=click.Path(path_type=Path),
+@click.option("--predictions", "predictions_in", type=NamedPath(),
               help="Write the answers there, in the benchmark's format.")  # fmt: skip
-@click.option("--pretrained", type=click.Path(path_type=Path),
+@click.option("--pretrained", type=NamedPath(),
               help="An untrained exported model, as a further baseline.")  # fmt: skip
 @config_option
 @click.option("--skip", type=click.IntRange(0), default=0, help="Leave so many questions out.")
 @click.option("--count", type=click.IntRange(1), help="Then take so many [default: all].")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
-@click.option("--report", "report_in", type=click.Path(path_type=Path), help="Write a page there.")
+@click.option("--report", "report_in", type=NamedPath(), help="Write a page there.")
 def evaluate(
     kb: Path,
     questions: Path,
@@ -97,6 +98,9 @@ def evaluate(
     asked = read_questions(questions)[skip : skip + count if count else None]
     if not asked:
         raise ConfigError(f"{questions} has no question behind the first {skip}.")
+    _require_askable(questions, asked)
+    if report_in:
+        report_in.mkdir(parents=True, exist_ok=True)  # or say now that it cannot be
     if not (lexical or retrieval or retriever):
         config = load_config(config_file) if config_file else None
         _evaluate_answers(
@@ -115,11 +119,7 @@ def evaluate(
                 knowledge.narrower(engine, progress)
                 reports[engine] = evaluate_narrowing(knowledge, engine, asked, progress)
         progress.close()
-        missing = count_missing(knowledge.store, asked)
-        if missing:
-            click.echo(
-                f"{missing} gold paragraphs are not in {kb}: they count as not found.", err=True
-            )
+        _tell_of_missing(knowledge, asked)
         click.echo(_to_json(reports) if as_json else format_table(reports))
         if report_in:
             title = "Multi-hop retrieval" if retrieval else "Lexical narrowing"
@@ -144,6 +144,7 @@ def _evaluate_answers(
         results = ask_all(lambda some: muppet.ask_many(some, progress), asked)
         progress.close()
         report = evaluate_results(muppet.knowledge, asked, results)
+        _tell_of_missing(muppet.knowledge, asked)
         if predictions_in:
             write_predictions(predictions_in, predictions_of(answered(asked, results)))
             click.echo(f"Wrote {predictions_in}", err=True)
@@ -159,6 +160,24 @@ def _evaluate_answers(
                 second_hop(asked, results, best),
             )
             click.echo(f"Wrote {page}", err=True)
+
+
+def _require_askable(file: Path, questions: Sequence[BenchmarkQuestion]) -> None:
+    for one in questions:
+        try:
+            question_from(one.question.text)
+        except QuestionError as error:
+            raise QuestionError(f"{file}, question {one.question.id}: {error}") from error
+
+
+def _tell_of_missing(knowledge: KnowledgeBase, asked: Sequence[BenchmarkQuestion]) -> None:
+    missing = count_missing(knowledge.store, asked)
+    if missing:
+        click.echo(
+            f"{missing} gold paragraphs are not in {knowledge.directory}, by their titles and "
+            "texts: they count as not found.",
+            err=True,
+        )
 
 
 def _best_titles(knowledge: KnowledgeBase, result: Result, count: int = 4) -> list[str]:

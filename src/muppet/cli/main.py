@@ -3,9 +3,11 @@
 0 done · 1 our bug, with its traceback · 2 the user's input, in one line · 130 interrupted.
 """
 
+import errno
 import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
@@ -30,6 +32,8 @@ COMMANDS = {
     "train": ("train", "Train the networks."),
 }
 """Each command, the module that holds it, and its line of help: only what runs is imported."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a disk says that has no room for our output."""
 
 
 class LazyGroup(click.Group):
@@ -48,7 +52,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # the reader of our output has had enough, as in `| head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_output()
             ctx.exit(0)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -87,11 +91,19 @@ def run() -> NoReturn:
         click.echo("muppet: interrupted; nothing half-written is left behind.", err=True)
         sys.exit(130)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno not in FULL:
             raise
-        click.echo(f"muppet: {error.filename} cannot be used: {error.strerror}.", err=True)
+        what = "The output" if error.filename is None else error.filename
+        click.echo(f"muppet: {what} cannot be used: {error.strerror}.", err=True)
+        _forget_output()
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _forget_output() -> None:
+    """What could not be written is not tried again at the end."""
+    with suppress(OSError, ValueError):  # a stream of a test has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _prepare_streams() -> None:

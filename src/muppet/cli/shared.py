@@ -1,5 +1,6 @@
 """What several commands need: their options, a knowledge base to be asked, standard input."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,11 +23,30 @@ Hops = int | str
 """A number of paragraphs, or auto."""
 
 
+class NamedPath(click.Path):
+    """A file or folder that has been named: an unset variable in a script is not the folder that
+    the script happens to run in."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if value == "":
+            name = param.human_readable_name if param else "a path"
+            raise ConfigError(f"The name given for {name} is empty. Name a file or a folder.")
+        return super().convert(value, param, ctx)
+
+
 def hops_from(text: str) -> Hops:
     return text if text == AUTO else int(text)
 
 
-kb_argument = click.argument("kb", type=click.Path(path_type=Path))
+kb_argument = click.argument("kb", type=NamedPath())
 hops_option = click.option(
     "--hops",
     type=click.Choice(HOPS),
@@ -38,15 +58,11 @@ chains_option = click.option(
 )
 model_option = click.option(
     "--model",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     help="An exported encoder [default: the KB's last, else ours].",
 )
-reader_option = click.option(
-    "--reader", type=click.Path(path_type=Path), help="An exported reader."
-)
-config_option = click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="Settings, as TOML."
-)
+reader_option = click.option("--reader", type=NamedPath(), help="An exported reader.")
+config_option = click.option("--config", "config_file", type=NamedPath(), help="Settings, as TOML.")
 top_option = click.option(
     "--top",
     default=3,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import require_utf8
+from muppet.cli.shared import NamedPath, require_utf8
 from muppet.cli.train_made import bridges, chains, comparisons
 from muppet.cli.train_own import own
 from muppet.config import load_settings
@@ -34,10 +34,8 @@ def _recipe_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--dry-run", is_flag=True, help="Print sizes and the expected time, and stop."
         ),
-        click.option(
-            "--out", type=click.Path(path_type=Path), help="The run [default: runs/RECIPE]."
-        ),
-        click.argument("recipe", type=click.Path(path_type=Path)),
+        click.option("--out", type=NamedPath(), help="The run [default: runs/RECIPE]."),
+        click.argument("recipe", type=NamedPath()),
     ):
         command = option(command)
     return command
@@ -103,14 +101,14 @@ def _tell(lines: Iterable[str]) -> None:
 
 
 @train.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where they go.")
+@click.argument("kb", type=NamedPath())
+@click.argument("questions", nargs=-1, required=True, type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="Where they go.")
 @click.option("--keep", default=10, show_default=True, type=click.IntRange(1, 1000))
 @click.option(
     "--retriever", type=click.Choice(["bm25", "tfidf"]), default="bm25", show_default=True
 )
-@click.option("--model", type=click.Path(path_type=Path), help="An encoder, to choose by it.")
+@click.option("--model", type=NamedPath(), help="An encoder, to choose by it.")
 @click.option("--pool", default=50, show_default=True, type=click.IntRange(1, 1000),
               help="With --model: how many found by words it chooses from.")  # fmt: skip
 def mine(
@@ -168,8 +166,8 @@ def _show_plan(plan: Mapping[str, float], as_json: bool) -> None:
 
 
 @train.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.argument("directory", metavar="ELMO", type=click.Path(path_type=Path))
+@click.argument("kb", type=NamedPath())
+@click.argument("directory", metavar="ELMO", type=NamedPath())
 @click.option("--at-least", default=5, show_default=True, type=click.IntRange(1),
               help="A word that is in no title must come so often.")  # fmt: skip
 def elmo(kb: Path, directory: Path, at_least: int) -> None:
@@ -192,8 +190,8 @@ def elmo(kb: Path, directory: Path, at_least: int) -> None:
 
 
 @train.command()
-@click.argument("readers", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
+@click.argument("readers", nargs=-1, required=True, type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="Where it goes.")
 def average(readers: tuple[Path, ...], out: Path) -> None:
     """Make one reader with the mean weights of trained READERS (runs' best/).
 
@@ -207,9 +205,9 @@ def average(readers: tuple[Path, ...], out: Path) -> None:
 
 
 @train.command()
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
+@click.argument("model", type=NamedPath())
+@click.argument("questions", nargs=-1, required=True, type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="Where it goes.")
 @click.option("--count", default=1000, show_default=True, type=click.IntRange(1),
               help="So many questions of each file.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Which questions.")
@@ -248,12 +246,12 @@ def stop(
 
 
 @train.command()
-@click.argument("model", type=click.Path(path_type=Path), required=False)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it goes.")
+@click.argument("model", type=NamedPath(), required=False)
+@click.option("--out", required=True, type=NamedPath(), help="Where it goes.")
 @click.option("--int8", is_flag=True,
               help="Weights as int8: a quarter of the size, faster, a little worse.")  # fmt: skip
 @click.option("--half", is_flag=True, help="Weights as float16: half of the size, as good.")
-@click.option("--untrained", type=click.Path(path_type=Path),
+@click.option("--untrained", type=NamedPath(),
               help="Instead of MODEL: a recipe, its network as it begins.")  # fmt: skip
 def export(model: Path | None, out: Path, int8: bool, half: bool, untrained: Path | None) -> None:
     """Turn a trained MODEL (a run's best/) into graphs that need no torch.
@@ -289,9 +287,9 @@ def export(model: Path | None, out: Path, int8: bool, half: bool, untrained: Pat
 
 
 @train.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.argument("questions", type=click.Path(path_type=Path))
-@click.option("--reader", required=True, type=click.Path(path_type=Path),
+@click.argument("kb", type=NamedPath())
+@click.argument("questions", type=NamedPath())
+@click.option("--reader", required=True, type=NamedPath(),
               help="The exported reader; what is found is written into it.")  # fmt: skip
 @click.option("--skip", type=click.IntRange(0), default=0, help="Leave so many questions out.")
 @click.option("--count", type=click.IntRange(1), help="Then take so many [default: all].")

@@ -10,7 +10,7 @@ import click
 
 from muppet.artifact import write_json
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import Hops, hops_option, kb_argument, model_option
+from muppet.cli.shared import Hops, NamedPath, hops_option, kb_argument, model_option
 from muppet.config import CorpusConfig
 from muppet.corpus.paragraphs import split_document
 from muppet.corpus.sources import Sources
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The questions' file.")
+@click.argument("files", nargs=-1, required=True, type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="The questions' file.")
 @click.option("--count", default=2000, show_default=True, type=click.IntRange(1, 1_000_000),
               help="How many questions.")  # fmt: skip
 @click.option("--every", default=1, show_default=True, type=click.IntRange(1, 1_000_000),
@@ -63,10 +63,10 @@ def comparisons(
 
 
 @click.command()
-@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--openings", "files", required=True, multiple=True, type=click.Path(path_type=Path),
+@click.argument("questions", nargs=-1, required=True, type=NamedPath())
+@click.option("--openings", "files", required=True, multiple=True, type=NamedPath(),
               help="Documents that begin with what they are about.")  # fmt: skip
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The questions' file.")
+@click.option("--out", required=True, type=NamedPath(), help="The questions' file.")
 @click.option("--count", default=2000, show_default=True, type=click.IntRange(1, 1_000_000),
               help="How many questions.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Another seed makes other questions.")
@@ -122,11 +122,11 @@ def _openings(
 
 @click.command()
 @kb_argument
-@click.argument("questions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The chains' file.")
+@click.argument("questions", nargs=-1, required=True, type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="The chains' file.")
 @click.option("--keep", default=8, show_default=True, type=click.IntRange(1, 1000),
               help="Of each question so many.")  # fmt: skip
-@click.option("--recipe", type=click.Path(path_type=Path),
+@click.option("--recipe", type=NamedPath(),
               help="Only of questions that a reader's run of this recipe draws.")  # fmt: skip
 @hops_option
 @model_option

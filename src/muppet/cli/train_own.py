@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from muppet.cli.progress import ProgressLine
-from muppet.cli.shared import require_utf8
+from muppet.cli.shared import NamedPath, require_utf8
 
 if TYPE_CHECKING:
     from muppet.facade.own import OwnTraining
@@ -17,14 +17,14 @@ FEW = 50
 
 
 @click.command()
-@click.argument("kb", type=click.Path(path_type=Path))
-@click.argument("questions", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Where it all goes.")
+@click.argument("kb", type=NamedPath())
+@click.argument("questions", type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="Where it all goes.")
 @click.option("--what", type=click.Choice(["reader", "encoder", "both"]), default="reader",
               show_default=True, help="Which network is trained.")  # fmt: skip
-@click.option("--model", type=click.Path(path_type=Path),
+@click.option("--model", type=NamedPath(),
               help="The encoder to ask and begin with [default: the KB's last].")  # fmt: skip
-@click.option("--reader", type=click.Path(path_type=Path),
+@click.option("--reader", type=NamedPath(),
               help="The reader to ask and begin with [default: ours].")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(1, 100),
               help="How often each question is met [default: up to 8].")  # fmt: skip

@@ -1,5 +1,6 @@
 """Files and folders, as a user names them → a stream of Documents with a known length."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -44,6 +45,7 @@ class Sources:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.skipped: list[Path] = []
+        self._unlisted: list[Broken] = []
         self._entries = [entry for path in paths for entry in self._entries_of(path)]
         self.total_bytes = sum(entry.size for entry in self._entries)
         self._finished_bytes = 0
@@ -56,6 +58,7 @@ class Sources:
 
     def __iter__(self) -> Found:
         self._finished_bytes = 0
+        yield from self._unlisted
         for entry in self._entries:
             yield from self._read(entry)
             self._stream = None
@@ -85,14 +88,29 @@ class Sources:
 
     def _entries_in(self, folder: Path) -> list[_Entry]:
         entries = []
-        for path in _walk(folder):
+        for path in self._walk(folder):
             if path.is_file() and _is_supported(path):
                 entries.append(_Entry(path, _name(path, folder), path.stat().st_size))
             else:
                 self.skipped.append(path)
-        if not entries:
+        if not entries and not self._unlisted:
             raise CorpusError(f"{folder} has no file that can be read. {supported()}")
         return entries
+
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        """All files below a folder, sorted; not hidden ones, behind links, or of a knowledge
+        base. A folder that cannot be looked into is broken like a file that cannot be read."""
+        try:
+            children = [path for path in sorted(folder.iterdir()) if not _is_passed_over(path)]
+        except OSError as error:
+            reason = f"cannot be looked into: {error.strerror}"
+            self._unlisted.append(Broken(_source(folder), 1, reason))
+            return
+        for path in children:
+            if path.is_dir() and not path.is_symlink():
+                yield from self._walk(path)
+            else:
+                yield path
 
 
 def supported() -> str:
@@ -102,6 +120,11 @@ def supported() -> str:
         f"Supported are {suffixes}, and the files wiki_00, wiki_01, … of a Wikipedia dump, "
         f"each also with {' '.join(sorted(DECOMPRESSORS))}."
     )
+
+
+def _is_passed_over(path: Path) -> bool:
+    is_listed = path.is_dir() and os.access(path, os.X_OK)
+    return path.name.startswith(_HIDDEN) or (is_listed and (path / "corpus.sqlite").exists())
 
 
 def _is_supported(path: Path) -> bool:
@@ -120,21 +143,6 @@ def _name(path: Path, folder: Path) -> str:
     So it is the same from wherever the command is run, and two folders may both have a README.
     """
     return (Path(folder.resolve().name) / path.relative_to(folder)).as_posix()
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    """All files below a folder, sorted; not hidden ones, behind links, or of a knowledge base."""
-    try:
-        children = sorted(folder.iterdir())
-    except OSError as error:
-        raise CorpusError(f"{folder} cannot be listed: {error.strerror}.") from None
-    for path in children:
-        if path.name.startswith(_HIDDEN) or (path / "corpus.sqlite").exists():
-            continue
-        if path.is_dir() and not path.is_symlink():
-            yield from _walk(path)
-        else:
-            yield path
 
 
 def _documents(stream: Stream, entry: _Entry) -> Found:
