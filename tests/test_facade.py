@@ -111,6 +111,10 @@ def test_what_cannot_be_asked_or_read_is_refused(kb: muppet.Knowledge, tmp_path:
         kb.ask(" ")
     with pytest.raises(QuestionError, match="the of"):
         kb.search("the of")
+    with pytest.raises(QuestionError, match="is text, not None"):
+        kb.ask(None)  # type: ignore[arg-type]
+    with pytest.raises(QuestionError, match="takes a list"):
+        kb.ask_many(QUESTION)
     with pytest.raises(QuestionError, match="At least 1"):
         kb.search(QUESTION, chains=0)
     with pytest.raises(ConfigError, match="hops"):

@@ -339,3 +339,11 @@ def test_what_cannot_be_asked_or_written_is_told_before_anything_is_asked(tmp_pa
     questions.write_text(json.dumps(gold))
     outcome = muppet("evaluate", zoo, questions, "--report", questions)
     assert_refused(outcome, str(questions), "File exists")
+
+
+def test_ids_are_listed_as_they_can_be_removed(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path)
+    assert muppet("info", zoo, "--ids").out.splitlines() == ["zebra", "lion"]
+    assert muppet("info", zoo, "--ids", "--json").json == ["zebra", "lion"]
+    assert_refused(muppet("remove", zoo, "products.csv"), "muppet info KB --ids")
+    assert muppet("remove", zoo, *muppet("info", zoo, "--ids").out.splitlines()).code == 0

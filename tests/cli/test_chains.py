@@ -223,3 +223,15 @@ def test_a_last_line_without_its_end_is_kept(kb: Path, tmp_path: Path) -> None:
     out.write_text(whole.rstrip("\n"))
     assert "0 of them new" in muppet(*command).out
     assert out.read_text() == whole
+
+
+def test_what_reformulated_the_question_is_told_in_json_too(kb: Path) -> None:
+    plain = muppet("search", kb, QUESTION, "--json").json
+    told = muppet("search", kb, QUESTION, "--json", "--explain", "--top", 2).json
+    assert "attention" not in plain
+    assert len(told["attention"]) == len(told["chains"]) == 2
+    first = told["attention"][0]
+    assert [one["word"] for one in first["question"]][:2] == QUESTION.split()[:2]
+    assert first["chain"][0]["paragraph"] == told["chains"][0][0]["paragraph"]
+    once = muppet("search", kb, QUESTION, "--json", "--explain", "--hops", 1, "--top", 1).json
+    assert once["attention"] == [None]

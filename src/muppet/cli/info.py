@@ -1,6 +1,7 @@
 """Commands that tell about a knowledge base and the settings: info, config."""
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -18,10 +19,14 @@ from muppet.knowledge.open import KnowledgeBase
 @click.command()
 @kb_argument
 @click.option("--check", is_flag=True, help="Measure the search over all vectors (pool = all).")
+@click.option("--ids", is_flag=True, help="The ids of its documents instead, as `remove` wants.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def info(kb: Path, check: bool, as_json: bool) -> None:
+def info(kb: Path, check: bool, ids: bool, as_json: bool) -> None:
     """What a knowledge base holds, and how it was made."""
     with KnowledgeBase(kb) as knowledge:
+        if ids:
+            _tell_ids(knowledge.store.document_ids(), as_json)
+            return
         progress = ProgressLine()
         vectors = [asdict(one) for one in vector_facts(knowledge, check=check, progress=progress)]
         progress.close()
@@ -54,6 +59,14 @@ def info(kb: Path, check: bool, as_json: bool) -> None:
         click.echo(f"  {count:>9,}  {source}")
     if len(sources) > 20:
         click.echo(f"  … and {len(sources) - 20} more sources")
+
+
+def _tell_ids(ids: Iterable[str], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(list(ids)))
+        return
+    for id_ in ids:
+        click.echo(id_)
 
 
 @click.command()

@@ -90,6 +90,9 @@ def run() -> NoReturn:
             raise abort.__cause__ from None
         click.echo("muppet: interrupted; nothing half-written is left behind.", err=True)
         sys.exit(130)
+    except BrokenPipeError:  # as in `muppet --help | true`
+        _forget_output()
+        sys.exit(0)
     except OSError as error:
         if error.filename is None and error.errno not in FULL:
             raise

@@ -18,13 +18,13 @@ from muppet.cli.shared import (
 )
 from muppet.cli.show import NOTHING, one_line, show_attention, show_chain
 from muppet.config import load_config
-from muppet.domain import Paragraph
+from muppet.domain import Found, Paragraph
 from muppet.knowledge.open import KnowledgeBase, has_model
-from muppet.retrieve.retriever import open_retriever, search_words
+from muppet.retrieve.retriever import Retriever, open_retriever, search_words
 from muppet.text.questions import question_from
 from muppet.text.stopwords import STOP_WORDS
 from muppet.text.tokens import words
-from muppet.wire import search_to_json
+from muppet.wire import Json, attention_to_json, search_to_json
 
 _NOTHING = {
     "bm25": NOTHING,
@@ -81,7 +81,8 @@ def search(
         progress.close()
         found = searcher.retrieve(asked).best(top)
         if as_json:
-            click.echo(json.dumps(search_to_json(found)))
+            more = {"attention": _attention(searcher, found)} if explain else {}
+            click.echo(json.dumps(search_to_json(found) | more))
             return
         if not found.chains:
             click.echo(_NOTHING[engine])
@@ -90,6 +91,19 @@ def search(
             show_chain(chain, found.paragraphs, found.ranks)
             if explain and len(chain.hops) > 1:
                 show_attention(searcher.encoder, asked, found.paragraphs_of(chain)[:-1])
+
+
+def _attention(searcher: Retriever, found: Found) -> list[Json | None]:
+    """Of each chain, the words that made its last hop's question; none where there is one hop."""
+    told: list[Json | None] = []
+    for chain in found.chains:
+        read = found.paragraphs_of(chain)[:-1]
+        if not read:
+            told.append(None)
+            continue
+        attention = searcher.encoder.attention(found.question, read)
+        told.append(attention_to_json(attention.question, read, attention.chain))
+    return told
 
 
 def _search_words(

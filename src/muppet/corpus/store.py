@@ -155,6 +155,11 @@ class Store:
         """How many paragraphs the lexical index has still to catch up with."""
         return self._number("SELECT count(*) FROM changes")
 
+    def document_ids(self) -> Iterator[str]:
+        """Of all documents, in the order in which they came."""
+        for (id_,) in self.connection.execute("SELECT id FROM documents ORDER BY number"):
+            yield id_
+
     def sources(self) -> list[tuple[str, int]]:
         """Each source and how many documents came from it."""
         return self.connection.execute(

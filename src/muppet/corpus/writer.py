@@ -253,7 +253,7 @@ def _has_document(db: sqlite3.Connection, id_: str) -> bool:
 def _unknown_message(db: sqlite3.Connection, unknown: list[str]) -> str:
     ids = [row[0] for row in db.execute("SELECT id FROM documents LIMIT 10000")]
     close = difflib.get_close_matches(unknown[0], ids, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = f" Did you mean {close[0]!r}?" if close else " `muppet info KB --ids` lists them."
     return f"No document has the id {', '.join(map(repr, unknown))}; nothing was removed.{hint}"
 
 

@@ -57,6 +57,8 @@ class Knowledge:
         self, questions: Sequence[str], *, hops: Hops | None = None, progress: Progress = silent
     ) -> list[Result]:
         """The same for many questions, which is faster than one after another."""
+        if isinstance(questions, str):  # which is a sequence of questions of one letter each
+            raise QuestionError("One question is for `ask`; `ask_many` takes a list of them.")
         with self._turn:
             retriever = self._retriever(self._settings(hops, self._config.read.chains))
             if self._reader is None:

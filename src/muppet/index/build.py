@@ -130,7 +130,7 @@ def _start(directory: Path, layout: Layout, again: bool) -> Commit:
     if base.layout != layout:
         raise ArtifactError(
             f"The vectors in {directory} were made by another encoder, or are of another type or "
-            f"granularity. Build them again with `{REMAKE}`, or put the new ones elsewhere."
+            f"granularity. Build them again as you want them with `{REMAKE}` and the same options."
         )
     return base
 

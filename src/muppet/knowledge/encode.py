@@ -75,7 +75,8 @@ def open_encoded(directory: Path, model: Path | None = None, *, threads: int = 2
     if not where.exists():
         raise ArtifactError(
             f"{directory} has no vectors of this model yet. Make them with "
-            f"`muppet encode {directory} --model MODEL`, or search by words with --lexical."
+            f"`muppet encode {directory} --model MODEL`, or search by words alone with "
+            f"`muppet search {directory} QUESTION --lexical`."
         )
     return Encoded(encoder, Vectors(where, {"encoder": encoder.checksum}))
 

@@ -13,6 +13,8 @@ LONGEST = 5_000
 
 def question_from(text: str, id_: str = "") -> Question:
     """A question that can be searched for, or a QuestionError that says why not."""
+    if not isinstance(text, str):
+        raise QuestionError(f"A question is text, not {text!r}.")
     if not text.strip():
         raise QuestionError("The question is empty. Ask something, in quotes.")
     if len(text) > LONGEST:
