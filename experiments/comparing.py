@@ -17,7 +17,7 @@ count gives the baseline all that can be given to it.
 import argparse
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shared import (
@@ -56,6 +56,21 @@ Lexical = Callable[[KnowledgeBase, str], retrieval.System]
 """A knowledge base and the name of an engine → chains by words."""
 Scored = dict[str, list[QuestionScores]]
 """By row of the table: what each question scored, in the order of the questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What an experiment tells beside its table, for people and for programs."""
+
+    text: str = ""
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+More = Callable[[KnowledgeBase, ChainReader, Scored], Further]
+
+
+def nothing_more(_knowledge: KnowledgeBase, _reader: ChainReader, _scored: Scored) -> Further:
+    return Further()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +119,9 @@ def compare(
     *,
     lexical: Lexical,
     settings: Callable[[Config], Config],
+    more: More = nothing_more,
 ) -> None:
-    """The whole experiment: find, read, score, tell."""
+    """The whole experiment: find, read, score, tell; `more` is told behind it."""
     progress = ProgressLine()
     with KnowledgeBase(asked.kb) as knowledge:
         warn_of_missing(knowledge, questions)
@@ -115,8 +131,9 @@ def compare(
         scored: Scored = {}
         for name, system in systems.items():
             scored |= _read(name, system, reader, questions, asked.chains, progress)
+        further = more(knowledge, reader, scored)
     progress.close()
-    _tell(scored, published, asked.json)
+    _tell(scored, published, further, as_json=asked.json)
 
 
 def _systems(
@@ -162,7 +179,7 @@ def _read(
     }
 
 
-def _tell(scored: Scored, published: Published, as_json: bool) -> None:
+def _tell(scored: Scored, published: Published, further: Further, *, as_json: bool) -> None:
     means = {row: means_of(scores) for row, scores in scored.items()}
     ratios = _ratios(scored, published.measure)
     rows = [[row, *(per_cent(own[one]) for one in published.columns)] for row, own in means.items()]
@@ -177,8 +194,9 @@ def _tell(scored: Scored, published: Published, as_json: bool) -> None:
             [[one.row, f"/ {one.other}", times(one.ratio)] for one in ratios],
         ),
         published.ratios,
+        *([further.text] if further.text else []),
     ]
-    facts = {"questions": count, "means": means, "ratios": ratios}
+    facts = {"questions": count, "means": means, "ratios": ratios} | further.facts
     tell("\n\n".join(text), facts, as_json=as_json)
 
 

@@ -63,15 +63,15 @@ def main() -> None:
         warn_of_missing(knowledge, questions)
         config = settings_of(knowledge, asked.config)
         hops = asked.hops or config.retrieve.hops
-        retriever = open_retriever(
-            knowledge, asked.model, replace(config.retrieve, hops=hops), progress
-        )
+        narrow = config.retrieve.narrow[: 1 if hops == 1 else None]
+        settings = replace(config.retrieve, hops=hops, narrow=narrow)
+        retriever = open_retriever(knowledge, asked.model, settings, progress)
         find = once(by_model(retriever))
         chains = round(config.read.chains * (config.read.one_hop if hops == 1 else 1))
-        settings = {ALL: reading_all(config.read, chains), SURE: config.read}
+        ways = {ALL: reading_all(config.read, chains), SURE: config.read}
         for path in asked.readers:
             reader = ChainReader(path, asked.threads)
-            results = read_found(find, reader, questions, settings, progress, str(path))
+            results = read_found(find, reader, questions, ways, progress, str(path))
             for way, found in results.items():
                 predictions = predictions_of(answered(questions, found))
                 scored[str(path), way] = score_questions(predictions, questions)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muppet.cli.show import filled, marked, one_line
-from muppet.domain import Answer, Paragraph, Span
+from muppet.cli.show import filled, marked, one_line, show_answer
+from muppet.domain import Answer, Chain, Hop, Paragraph, Result, Span
 
 WORDS = st.lists(st.sampled_from(["a", "whale", "station", "of", "Grytviken,"]), min_size=1)
 
@@ -51,3 +51,16 @@ def test_a_document_gives_no_orders_to_the_terminal(order: str) -> None:
     for told in (marked(answer, paragraph, 0, []), one_line(paragraph.text)):
         assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in told)
         assert told.startswith("A")
+
+
+def test_what_is_as_good_as_impossible_is_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    paragraph = Paragraph("p", "Larsen", ("He founded Grytviken in 1904.",))
+    answers = [
+        Answer(text, "span", 0.0, probability, ("p",))
+        for text, probability in (("1904", 0.9), ("Grytviken", 0.006), ("He", 0.004))
+    ]
+    chain = Chain((Hop(1, 0.0),))
+    show_answer(Result("When?", tuple(answers), True, (chain,), {1: paragraph}, {}))
+    assert capsys.readouterr().out.splitlines()[-1] == "  or: Grytviken (1%)"
+    show_answer(Result("When?", (answers[0], answers[2]), True, (chain,), {1: paragraph}, {}))
+    assert "or: " not in capsys.readouterr().out

@@ -18,6 +18,8 @@ SHOWN_WORDS = 6
 """Words of a text that are named for the attention they got."""
 NARROWEST = 40
 """Columns that lines are filled to at the least, however narrow the terminal."""
+LEAST = 0.005
+"""What another answer must be at least, to be shown: below this it would be 0 %."""
 _CONTROLS = dict.fromkeys(
     [*range(9), *range(14, 32), *range(127, 160)], "\N{REPLACEMENT CHARACTER}"
 )
@@ -47,8 +49,9 @@ def show_answer(result: Result) -> None:
         echo(f"  {number}. {heading(paragraph, hop, result.ranks)}", hanging=5)
         for index in evidence(best, paragraph):
             echo(f"     {marked(best, paragraph, index, titles)}", hanging=5)
-    if others:
-        told = ", ".join(f"{one_line(one.text)} ({one.probability:.0%})" for one in others)
+    likely = [one for one in others if one.probability >= LEAST]
+    if likely:
+        told = ", ".join(f"{one_line(one.text)} ({one.probability:.0%})" for one in likely)
         echo(f"  or: {told}", hanging=6)
 
 
