@@ -156,10 +156,15 @@ def write_json(path: Path, content: object) -> None:
     write_whole(path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
 
 
+def require_file(path: Path) -> None:
+    """That a file can take this place; /dev/null, for example, would be no device any more."""
+    if path.exists() and not path.is_file():
+        raise ArtifactError(f"{path} is a directory or a device. Name a file.")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """A file that is either the old one or, whole, the new one."""
-    if path.exists() and not path.is_file():  # such as /dev/null, which would be no device any more
-        raise ArtifactError(f"{path} is a directory or a device. Name a file.")
+    require_file(path)
     partial = _aside(path)
     try:
         with partial.open("wb") as stream:

@@ -9,12 +9,16 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import HERE, QUESTIONS, untimed
 
+from muppet.domain import Document
 from muppet.errors import QuestionError
-from muppet.pipeline import Muppet
+from muppet.knowledge.encode import encode_knowledge
+from muppet.knowledge.write import index_documents, remove_from
+from muppet.pipeline import Muppet, open_muppet
 from muppet.server.app import make_app
 from muppet.server.settings import ServerSettings
 from muppet.text.questions import question_from
 from muppet.wire import result_to_json
+from random_model import write_model
 
 
 def told(client: TestClient, path: str, body: Any, status: int) -> str:  # noqa: ANN401
@@ -220,3 +224,31 @@ def test_nothing_of_the_page_comes_from_elsewhere(client: TestClient) -> None:
         text = client.get(path).text.replace('xmlns="http://www.w3.org/2000/svg"', "")
         assert not re.search(r"https?:|[\"'(]//", text), path
     assert client.get("/docs").status_code == 404
+
+
+def test_what_is_indexed_while_the_server_runs_is_found(tmp_path: Path, reader: Path) -> None:
+    kb = tmp_path / "kb"
+    ferry = Document("Ferry", "here", 1, text="The ferry to Elsewhere leaves at seven.")
+    tram = Document("Tram", "here", 2, text="The tram leaves at eight.")
+    index_documents(kb, [ferry])
+    encode_knowledge(kb, write_model(tmp_path / "encoder"))
+
+    def documents_and_titles(client: TestClient) -> tuple[int, set[str]]:
+        (known,) = client.get("/api/knowledge").json()["knowledge_bases"]
+        body = {"question": "When does the tram leave?"}
+        chains = client.post("/api/search", json=body).json()["chains"]
+        return known["documents"], {hop["title"] for chain in chains for hop in chain}
+
+    with (
+        open_muppet(kb, reader=reader, threads=1) as opened,
+        TestClient(make_app({"kb": opened}), HERE) as client,
+    ):
+        documents, titles = documents_and_titles(client)
+        assert (documents, "Tram" in titles) == (1, False)
+        index_documents(kb, [tram])
+        encode_knowledge(kb)
+        documents, titles = documents_and_titles(client)
+        assert (documents, "Tram" in titles) == (2, True)
+        remove_from(kb, [id_ for id_ in opened.knowledge.store.document_ids() if "Tram" in id_])
+        documents, titles = documents_and_titles(client)
+        assert (documents, "Tram" in titles) == (1, False)

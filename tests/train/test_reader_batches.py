@@ -1,22 +1,18 @@
 """What is right about each chain, and that reading in batches changes nothing (24, 25, 26)."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-import muppet
 from muppet.config import CharacterConfig, ContextualConfig, ReaderConfig
 from muppet.domain import Paragraph
-from muppet.errors import ConfigError
 from muppet.nn.reader import Logits
 from muppet.nn.reader_model import ReaderModel, new_reader
-from muppet.text.prepare import Pieces
 from muppet.train.batches import Texts
 from muppet.train.examples import TrainingData, TrainingQuestion
-from muppet.train.reader_batches import Labels, ReaderBatch, make_reader_batch, with_hidden
+from muppet.train.reader_batches import Labels, ReaderBatch, make_reader_batch
 from muppet.train.reader_objective import read_chains, reader_loss
 from muppet.train.reader_recipe import ReaderObjectiveConfig
 from muppet.train.reader_samples import ReaderSample
@@ -219,33 +215,3 @@ def test_more_than_one_chunk_is_read_as_one(models: dict[str, ReaderModel]) -> N
     together = read(models["recurrent"], distinct * 2)
     (alone,) = read(models["recurrent"], distinct[:1]).values()
     torch.testing.assert_close(together[distinct[0]].start, alone.start, atol=1e-5, rtol=0)
-
-
-def test_a_share_of_the_pieces_is_hidden_and_nothing_else_changes(
-    models: dict[str, ReaderModel],
-) -> None:
-    model = models["transformer"]
-    mask = 1_000
-    plain = batch_of(model, SAMPLES)
-    batch = with_hidden(plain, 0.5, mask, np.random.default_rng(1))
-    changed = of_words = 0
-    for before, after in zip(plain.chunks, batch.chunks, strict=True):
-        assert before.joined is not None
-        assert after.joined is not None
-        differs = before.joined.pieces != after.joined.pieces
-        assert (after.joined.pieces[differs] == mask).all()
-        assert (before.joined.piece_tokens[differs] >= 0).all()  # no special piece, no padding
-        changed += int(differs.sum())
-        of_words += int((before.joined.piece_tokens >= 0).sum())
-    assert 0.3 < changed / of_words < 0.7
-    assert batch.labels is plain.labels
-    apart = batch_of(models["recurrent"], SAMPLES)
-    assert with_hidden(apart, 0.5, 0, np.random.default_rng(1)).chunks == apart.chunks
-
-
-def test_what_hides_pieces_is_the_tokenizer_s_own_mask(models: dict[str, ReaderModel]) -> None:
-    shipped = Path(muppet.__file__).parent / "models" / "reader"
-    assert Pieces(shipped).mask == Pieces(shipped).of("[MASK]")[0]
-    assert models["recurrent"].preparer.mask is None
-    with pytest.raises(ConfigError, match=r"no \[MASK\]"):  # the tiny one has none
-        _ = models["transformer"].preparer.mask

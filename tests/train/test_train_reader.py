@@ -300,5 +300,4 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
         "small-reader-8",
         "small-reader-10",
         "small-reader-11",
-        "small-reader-12",
     }

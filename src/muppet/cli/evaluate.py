@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from muppet.artifact import require_file
 from muppet.cli.progress import ProgressLine
 from muppet.cli.shared import NamedPath, config_option, kb_argument, reader_option
 from muppet.config import Config, RetrieveConfig, load_config
@@ -99,6 +100,8 @@ def evaluate(
     if not asked:
         raise ConfigError(f"{questions} has no question behind the first {skip}.")
     _require_askable(questions, asked)
+    if predictions_in:
+        require_file(predictions_in)
     if report_in:
         report_in.mkdir(parents=True, exist_ok=True)  # or say now that it cannot be
     if not (lexical or retrieval or retriever):

@@ -62,14 +62,6 @@ class Pieces:
         found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return found
 
-    @property
-    def mask(self) -> int:
-        """The piece that stands for a hidden one."""
-        found: int | None = self._tokenizer.token_to_id("[MASK]")
-        if found is None:
-            raise ConfigError("This transformer's tokenizer has no [MASK] to hide pieces with.")
-        return found
-
     def aligned(self, tokens: Tokens) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Piece ids, and the token each piece stands in: (P,), (P,)"""
         encoding = self._tokenizer.encode(tokens.text)
@@ -139,11 +131,6 @@ class Preparer:
     def positions(self) -> int:
         """How many pieces a text may have; 0 where there are none."""
         return self._pieces.longest if self._pieces else 0
-
-    @property
-    def mask(self) -> int | None:
-        """The piece that stands for a hidden one; None where nothing is read in pieces."""
-        return self._pieces.mask if self._pieces else None
 
     def question(self, text: str) -> Prepared:
         """A question is one sentence, whatever it holds (checklist 12)."""

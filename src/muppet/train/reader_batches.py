@@ -1,7 +1,7 @@
 """Samples of some questions → one batch of the reader's, with what is right about each chain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,22 +101,6 @@ def make_reader_batch(
         samples=tuple(samples),
         readings=tuple(readings),
     )
-
-
-def with_hidden(
-    batch: ReaderBatch, share: float, mask: int, rng: np.random.Generator
-) -> ReaderBatch:
-    """The same batch, with a share of its joined texts' word pieces masked out; never the special
-    ones, nor what was said between words about numbers."""
-    return replace(batch, chunks=tuple(_hidden(one, share, mask, rng) for one in batch.chunks))
-
-
-def _hidden(chunk: ChainChunk, share: float, mask: int, rng: np.random.Generator) -> ChainChunk:
-    joined = chunk.joined
-    if joined is None:
-        return chunk
-    hides = (rng.random(joined.pieces.shape) < share) & (joined.piece_tokens >= 0)
-    return replace(chunk, joined=replace(joined, pieces=np.where(hides, mask, joined.pieces)))
 
 
 def make_labels(

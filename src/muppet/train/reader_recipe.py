@@ -21,9 +21,7 @@ class ReaderDataConfig:
     answer, and of each that was retrieved one around what is most like the question, unless that
     answers it too; 0, all of them. An answer is right in every chain that holds it (checklist 24),
     or, `answers_in` = "gold", in the gold chain alone: then the reader learns to tell it from
-    others. On dev a question's gold chain is read beside `dev_chains` that hold distractors. A
-    share of the word pieces, `hidden`, is masked out in training, so that a question that is asked
-    again is not quite the same (not in the paper; joined texts only).
+    others. On dev a question's gold chain is read beside `dev_chains` that hold distractors.
     """
 
     train: tuple[str, ...] = ()
@@ -38,7 +36,6 @@ class ReaderDataConfig:
     wrong_paragraphs: int = -1
     excerpt: int = 0
     strangers: float = 0.0
-    hidden: float = 0.0
     answers_in: str = "every"
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
@@ -46,7 +43,7 @@ class ReaderDataConfig:
         for name in ("wrong_chains", "dev_chains"):
             require_between(f"data.{name}", getattr(self, name), 0, MOST_CHAINS)
         require_between("data.wrong_paragraphs", self.wrong_paragraphs, -1, MOST_CHAINS)
-        for name in ("retrieved_share", "strangers", "hidden"):
+        for name in ("retrieved_share", "strangers"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"data.{name} is a share of 0 to 1, not {getattr(self, name)}.")
         if self.answers_in not in ANSWERS_IN:

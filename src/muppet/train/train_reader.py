@@ -16,7 +16,7 @@ from muppet.train.batches import Texts
 from muppet.train.examples import TrainingData
 from muppet.train.excerpts import with_excerpts, wrong_excerpts
 from muppet.train.negatives import squad_negatives
-from muppet.train.reader_batches import ReaderBatch, make_reader_batch, with_hidden
+from muppet.train.reader_batches import ReaderBatch, make_reader_batch
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
 from muppet.train.reader_objective import reader_loss
 from muppet.train.reader_recipe import ReaderRecipe
@@ -94,12 +94,9 @@ class ReaderRun(Run[ReaderBatch]):
             for number in numbers
             for sample in reader_samples(number, self.data, rng, self._wrong)
         ]
-        made = make_reader_batch(
+        return make_reader_batch(
             self.texts, samples, joins=self.network.joins, answers_in=self.recipe.data.answers_in
         )
-        hidden = self.recipe.data.hidden
-        mask = self.model.preparer.mask if hidden else None
-        return made if mask is None else with_hidden(made, hidden, mask, rng)
 
     def loss(self, batch: ReaderBatch) -> tuple[Tensor, dict[str, float]]:
         return reader_loss(self.network, batch, self.recipe.objective)
