@@ -304,7 +304,9 @@ def test_an_output_without_room_is_told_in_one_line(tmp_path: Path) -> None:
             [*MUPPET, "info", str(zoo)], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 2
-    assert done.stderr == "muppet: The output cannot be used: No space left on device.\n"
+    assert (
+        done.stderr == "muppet: The output, or a file, cannot be used: No space left on device.\n"
+    )
 
 
 def test_a_folder_that_cannot_be_looked_into_is_broken_like_a_file(

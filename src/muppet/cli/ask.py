@@ -123,6 +123,6 @@ def _question_in(line: str, where: str) -> Asked:
                 f'{where} is no JSON object like {{"question": "…"}} ({error}).'
             ) from error
     try:
-        return id_, question_from(str(text)).text
+        return id_, question_from(text).text
     except QuestionError as error:
         raise QuestionError(f"{where}: {error}") from error

@@ -62,7 +62,7 @@ def index(
         more = f" and {len(found.skipped) - NAMED:,} more" if len(found.skipped) > NAMED else ""
         click.echo(f"Passed over, of other kinds: {names}{more}", err=True)
     click.echo(json.dumps(asdict(summary)) if as_json else _sentence(kb, summary))
-    if has_model(kb) and (summary.added or summary.replaced):
+    if has_model(kb) and (summary.added or summary.replaced):  # so vectors are lacking now
         click.echo(f"What is new is found once you have run `muppet encode {kb}`.", err=True)
 
 

@@ -11,6 +11,7 @@ import click
 from muppet.artifact import MANIFEST
 from muppet.cli.progress import ProgressLine
 from muppet.cli.shared import kb_argument
+from muppet.cli.show import one_line
 from muppet.config import Config, to_table, to_toml
 from muppet.knowledge.encode import vector_facts
 from muppet.knowledge.open import KnowledgeBase
@@ -66,7 +67,7 @@ def _tell_ids(ids: Iterable[str], as_json: bool) -> None:
         click.echo(json.dumps(list(ids)))
         return
     for id_ in ids:
-        click.echo(id_)
+        click.echo(one_line(id_))
 
 
 @click.command()

@@ -96,7 +96,7 @@ def run() -> NoReturn:
     except OSError as error:
         if error.filename is None and error.errno not in FULL:
             raise
-        what = "The output" if error.filename is None else error.filename
+        what = "The output, or a file," if error.filename is None else error.filename
         click.echo(f"muppet: {what} cannot be used: {error.strerror}.", err=True)
         _forget_output()
         sys.exit(2)

@@ -87,13 +87,13 @@ class Sources:
         return [_Entry(path, _name(path, path.parent), path.stat().st_size)]
 
     def _entries_in(self, folder: Path) -> list[_Entry]:
-        entries = []
+        entries, unlisted = [], len(self._unlisted)
         for path in self._walk(folder):
             if path.is_file() and _is_supported(path):
                 entries.append(_Entry(path, _name(path, folder), path.stat().st_size))
             else:
                 self.skipped.append(path)
-        if not entries and not self._unlisted:
+        if not entries and len(self._unlisted) == unlisted:
             raise CorpusError(f"{folder} has no file that can be read. {supported()}")
         return entries
 
@@ -101,16 +101,20 @@ class Sources:
         """All files below a folder, sorted; not hidden ones, behind links, or of a knowledge
         base. A folder that cannot be looked into is broken like a file that cannot be read."""
         try:
-            children = [path for path in sorted(folder.iterdir()) if not _is_passed_over(path)]
+            children = sorted(folder.iterdir())
         except OSError as error:
-            reason = f"cannot be looked into: {error.strerror}"
-            self._unlisted.append(Broken(_source(folder), 1, reason))
+            self._cannot_look(folder, error)
             return
         for path in children:
-            if path.is_dir() and not path.is_symlink():
-                yield from self._walk(path)
-            else:
-                yield path
+            try:
+                if not _is_passed_over(path):
+                    yield from self._walk(path) if _is_folder(path) else [path]
+            except OSError as error:
+                self._cannot_look(path, error)
+
+    def _cannot_look(self, path: Path, error: OSError) -> None:
+        reason = f"cannot be looked into: {error.strerror}"
+        self._unlisted.append(Broken(_source(path), 1, reason))
 
 
 def supported() -> str:
@@ -123,8 +127,13 @@ def supported() -> str:
 
 
 def _is_passed_over(path: Path) -> bool:
-    is_listed = path.is_dir() and os.access(path, os.X_OK)
-    return path.name.startswith(_HIDDEN) or (is_listed and (path / "corpus.sqlite").exists())
+    if path.name.startswith(_HIDDEN):
+        return True
+    return path.is_dir() and os.access(path, os.X_OK) and (path / "corpus.sqlite").exists()
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _is_supported(path: Path) -> bool:

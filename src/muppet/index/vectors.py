@@ -54,10 +54,14 @@ class Vectors:
         self._read = 0
 
     def newest(self) -> Self:
-        """These, or, if a writer has published others since, those."""
-        if read_commit(self.directory) == self.commit:
+        """These, or, if a writer has published others since, those; where they cannot be read any
+        more, these."""
+        try:
+            if read_commit(self.directory) == self.commit:
+                return self
+            return type(self)(self.directory, self._made_from)
+        except ArtifactError:
             return self
-        return type(self)(self.directory, self._made_from)
 
     @property
     def layout(self) -> Layout:

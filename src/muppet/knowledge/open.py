@@ -14,7 +14,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, Self
@@ -59,6 +59,7 @@ class KnowledgeBase:
         self.store = Store(directory / "corpus.sqlite")
         self._opened: dict[str, Narrower] = {}
         self._stamp: tuple[int, bool] | None = None
+        self._stale: set[str] = set()
         self._closing = ExitStack()
         self._closing.callback(self.store.close)
         if not self.store.is_read_only and self._is_behind():
@@ -78,19 +79,26 @@ class KnowledgeBase:
         """The lexical engine of this name, `bm25` or `tfidf`; the latter is built if need be."""
         stamp = self.store.revision, self._is_behind()
         if stamp != self._stamp:  # somebody has written: what was opened knows nothing of it
-            self._opened.clear()
+            self._stale = set(self._opened)
             self._stamp = stamp
+        if engine in self._stale:
+            with suppress(ArtifactError):  # somebody still writes: the old one answers meanwhile
+                self._opened[engine] = self._open(engine, progress)
+                self._stale.discard(engine)
         if engine not in self._opened:
-            if self.store.is_empty():
-                raise CorpusError(
-                    f"{self.directory} holds no documents yet. Add some with "
-                    f"`muppet index SOURCE... --into {self.directory}`."
-                )
-            makers = {"bm25": self._open_bm25, "tfidf": self._open_tfidf}
-            if engine not in makers:
-                raise ConfigError(f"Unknown retriever {engine!r}; known: {', '.join(makers)}.")
-            self._opened[engine] = makers[engine](progress)
+            self._opened[engine] = self._open(engine, progress)
         return self._opened[engine]
+
+    def _open(self, engine: str, progress: Progress) -> Narrower:
+        if self.store.is_empty():
+            raise CorpusError(
+                f"{self.directory} holds no documents yet. Add some with "
+                f"`muppet index SOURCE... --into {self.directory}`."
+            )
+        makers = {"bm25": self._open_bm25, "tfidf": self._open_tfidf}
+        if engine not in makers:
+            raise ConfigError(f"Unknown retriever {engine!r}; known: {', '.join(makers)}.")
+        return makers[engine](progress)
 
     def narrow(self, question: str, keep: int, engine: str = "bm25") -> list[Hop]:
         """The best paragraphs that are still there; a crash may leave the index a step behind."""
@@ -138,8 +146,9 @@ class KnowledgeBase:
             progress("lexical index", done, total)
 
     def _open_bm25(self, _progress: Progress) -> Narrower:
-        bm25 = Bm25(self._lockable(self.directory / "bm25"), self.config.bm25)
-        if not len(bm25):
+        is_there = self._bm25_exists()  # else to open it would make an empty one
+        bm25 = Bm25(self._lockable(self.directory / "bm25"), self.config.bm25) if is_there else None
+        if bm25 is None or not len(bm25):
             raise ArtifactError(
                 f"The lexical index of {self.directory} is not built yet: another process is "
                 "about to, or its disk is full. Wait or make room, then try again."

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from muppet.config import RetrieveConfig
 from muppet.domain import Chain, Found, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
-from muppet.errors import ConfigError, QuestionError
+from muppet.errors import ArtifactError, ConfigError, QuestionError
 from muppet.index.mips import top
 from muppet.index.vectors import Vectors
 from muppet.index.whole import Whole
@@ -109,7 +109,7 @@ class Retriever:
         self.vectors = vectors
         self.config = config or RetrieveConfig()
         self._whole = whole
-        self._told_of_missing = False
+        self._told_of_missing: set[Searched] = set()
         self._beam = BeamSettings(
             self.config.hops,
             self.config.most_hops,
@@ -143,6 +143,20 @@ class Retriever:
 
         `hidden` paragraphs of a question are passed over, as if the knowledge base had them not.
         """
+        revision = self.knowledge.store.revision
+        try:
+            return self._retrieve(questions, hidden, watch)
+        except KeyError:
+            if self.knowledge.store.revision == revision:
+                raise
+        return self._retrieve(questions, hidden, watch)  # a writer took a paragraph away meanwhile
+
+    def _retrieve(
+        self,
+        questions: Sequence[str],
+        hidden: Mapping[str, AbstractSet[int]] | None,
+        watch: Watch,
+    ) -> list[Retrieved]:
         began = time.perf_counter()
         self._keep_up()
         session = _Session(questions, hidden or {}, watch)
@@ -164,11 +178,15 @@ class Retriever:
 
     def _keep_up(self) -> None:
         """With a writer that has published other vectors since the last question."""
-        newest = self.vectors.newest()
-        if newest is not self.vectors:
-            self.vectors, self._told_of_missing = newest, False
-            if self._whole is not None and isinstance(newest, Vectors):
-                self._whole = open_all(self.knowledge, newest)
+        newest, whole = self.vectors.newest(), self._whole
+        if newest is self.vectors:
+            return
+        if whole is not None and isinstance(newest, Vectors):
+            try:
+                whole = open_all(self.knowledge, newest)
+            except ArtifactError:  # somebody still writes: the next question tries again
+                return
+        self.vectors, self._whole = newest, whole
 
     def _ask(self, session: _Session, prefixes: Sequence[Prefix]) -> Asked:
         questions = [session.questions[prefix.question] for prefix in prefixes]
@@ -296,15 +314,16 @@ class Retriever:
         return Pool(numbers[known], shares[known])
 
     def _tell_of_missing(self) -> None:
-        """That a question's words find paragraphs which no search can look at; once."""
-        if self._told_of_missing:
+        """That a question's words find paragraphs which no search can look at; once for these
+        vectors, by whatever settings they are searched."""
+        if self.vectors in self._told_of_missing:
             return
-        self._told_of_missing = True
+        self._told_of_missing.add(self.vectors)
         every = self.knowledge.store.numbers()
         missing, kb = int((~self.vectors.has(every)).sum()), self.knowledge.directory
         _LOG.warning(
-            "%s of the %s paragraphs in %s have no vectors yet, so they are not found, though "
-            "words lead to some of them. Run `muppet encode %s`.",
+            "%s of the %s paragraphs in %s have no vectors of this model yet, so they are not "
+            "found, though words lead to some of them. Run `muppet encode %s`.",
             *(f"{missing:,}", f"{len(every):,}", kb, kb),
         )
 
