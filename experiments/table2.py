@@ -11,9 +11,10 @@ A second table says where the answers are lost: how often each row is right wher
 paragraphs hold the question's own, and where they do not; and how often the reader is right when it
 is given nothing but that paragraph, which is the most that any retrieval could bring.
 
-Nothing was chosen on SQuAD's dev. Its questions stand article by article, so they are shuffled by a
-fixed seed before --skip and --count. Intervals are over questions; those of one paragraph are not
-independent, so true intervals are somewhat wider.
+SQuAD's questions stand article by article, so they are shuffled by a fixed seed before --skip and
+--count; those from 300 to 500 chose settings and readers, and are not to be reported on. Intervals
+are over questions; those of one paragraph are not independent, so true intervals are somewhat
+wider.
 """
 
 from collections.abc import Sequence

@@ -225,6 +225,13 @@ def test_the_table_shows_each_section_with_a_row_for_each_system() -> None:
     ]
 
 
+def test_the_only_type_has_no_table_of_its_own() -> None:
+    bridges = [each for each in HOTPOT if each.gold.kind == "bridge"]
+    table = format_table({"Muppet": score_predictions(Predictions({}), bridges)})
+    assert table.startswith("overall, 3 questions: answers\n")
+    assert "bridge" not in table
+
+
 def test_the_table_says_when_systems_answered_different_numbers_of_questions() -> None:
     reports = {
         "all": score_predictions(Predictions({}), HOTPOT),

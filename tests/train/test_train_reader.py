@@ -150,6 +150,19 @@ def test_the_transformer_network_trains_and_frozen_inputs_serve_the_recurrent_on
     assert load_reader(tiny_world / "joined" / "best").reader.joins
 
 
+def test_products_in_bfloat16_learn_the_same_and_weights_stay_float32(tiny_world: Path) -> None:
+    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=2)
+    recipe = joined_recipe(bert)
+    half = replace(recipe, run=replace(recipe.run, precision="bfloat16"))
+    for name, one in (("whole", recipe), ("half", half)):
+        train_in(tiny_world / name, one)
+    whole, own = (load_file(tiny_world / one / "checkpoint" / "state") for one in ("whole", "half"))
+    weights = [name for name in whole if name.startswith("weights/")]
+    assert any(not torch.equal(whole[name], own[name]) for name in weights)
+    assert all(own[name].dtype == torch.float32 for name in weights)
+    assert all(torch.allclose(whole[name], own[name], atol=0.05) for name in weights)
+
+
 def test_a_dry_run_counts_the_inputs_that_are_computed_beforehand(tiny_world: Path) -> None:
     bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=2)
     recipe = short(tiny_recipe(), epochs=1)
@@ -279,6 +292,8 @@ def test_an_empty_recipe_and_a_wrong_share_are_refused(tiny_world: Path) -> None
         ReaderRun(none, tiny_world / "run")
     with pytest.raises(ConfigError, match="retrieved_share"):
         replace(recipe.data, retrieved_share=1.5)
+    with pytest.raises(ConfigError, match=r"run\.precision .* float32, bfloat16, not 'half'"):
+        replace(recipe.run, precision="half")
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)

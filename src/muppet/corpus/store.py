@@ -155,6 +155,10 @@ class Store:
         """How many paragraphs the lexical index has still to catch up with."""
         return self._number("SELECT count(*) FROM changes")
 
+    def has_changes(self) -> bool:
+        """Whether there are any; somebody who writes may have left half a million."""
+        return bool(self._number("SELECT EXISTS (SELECT 1 FROM changes)"))
+
     def document_ids(self) -> Iterator[str]:
         """Of all documents, in the order in which they came."""
         for (id_,) in self.connection.execute("SELECT id FROM documents ORDER BY number"):

@@ -150,10 +150,11 @@ def format_table(reports: Mapping[str, Report]) -> str:
 
 
 def make_tables(reports: Mapping[str, Report]) -> list[Table]:
-    """Tables of everything computed, in per cent: overall first, then type by type."""
+    """Tables of everything computed, in per cent: overall first, then type by type where there is
+    more than one type."""
     kinds = dict.fromkeys(kind for whole in reports.values() for kind in whole.by_type)
     tables = _slice_tables("overall", reports)
-    for kind in kinds:
+    for kind in kinds if len(kinds) > 1 else ():
         having = {name: whole for name, whole in reports.items() if kind in whole.by_type}
         tables += _slice_tables(kind, {name: having[name].by_type[kind] for name in having})
     return [table for table in tables if table.rows]

@@ -138,7 +138,7 @@ class KnowledgeBase:
         bm25 = Bm25(self.directory / "bm25", self.config.bm25)
         total = self.store.count_changes()
         done = 0
-        while self.store.count_changes():
+        while self.store.has_changes():
             removed, added = self.store.removed_changes(), self.store.added_changes(CATCH_UP)
             bm25.change(added, removed)
             self.store.settle_changes(up_to=added[-1][0] if added else 0)
@@ -190,7 +190,7 @@ class KnowledgeBase:
         return (self.directory / "bm25" / "meta.json").is_file()
 
     def _is_behind(self) -> bool:
-        return self.store.count_changes() > 0 or not self._bm25_exists()
+        return self.store.has_changes() or not self._bm25_exists()
 
     def _catch_up_if_nobody_writes(self) -> None:
         try:

@@ -65,7 +65,9 @@ class Transformer(nn.Module):
     def layers(self, batch: TensorBatch) -> Tensor:
         """(B, P) pieces -> (B, T, L, size), the last L layers"""
         is_traced = torch._C._get_tracing_state() is not None
-        hidden, _ = self._read(batch, fused=not is_traced)  # exported, it costs more than plain
+        is_half = torch.is_autocast_enabled("cpu")
+        fused = not is_traced and not is_half  # exported, or of bfloat16, it costs more than plain
+        hidden, _ = self._read(batch, fused=fused)
         return self._of_tokens(hidden, batch)
 
     def layers_and_attention(self, batch: TensorBatch) -> tuple[Tensor, Tensor]:

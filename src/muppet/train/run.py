@@ -186,7 +186,9 @@ def training_step(
     """One step downhill; the loss and its parts."""
     run.network.train()
     optimiser.zero_grad(set_to_none=True)
-    loss, parts = run.loss(batch)
+    is_half = run.settings.precision == "bfloat16"
+    with torch.autocast("cpu", torch.bfloat16, enabled=is_half):
+        loss, parts = run.loss(batch)
     loss.backward()  # type: ignore[no-untyped-call]
     parameters = trained_parameters(run.network)
     nn.utils.clip_grad_norm_(parameters.values(), run.optimiser.clip)
