@@ -12,6 +12,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import tomli_w
 
+from muppet.bounds import require_all_between, require_at_least, require_between, require_one_of
 from muppet.errors import ConfigError
 
 Settings = TypeVar("Settings")
@@ -70,10 +71,12 @@ class RetrieveConfig:
     paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
     those of question and chain, `all` searches everything (the paper: [32, 512], ["question"]).
     `ranking` is the model's, or the one of the released code. The rest is ours, in the paper 1, 0,
-    0 and inf: a hop's logit is divided by `temperature`, so that a network that is sure of many
+    0, 0 and inf: a hop's logit is divided by `temperature`, so that a network that is sure of many
     paragraphs still tells them apart; its log probability loses up to `lexical_weight`, as far as
     its words match less than the best of its pool, and its hop's `title_weights` if neither the
-    question nor the chain so far names its title; a chain goes on only within `margin` of the best.
+    question nor the chain so far names its title; the best `judged` chains are read once more, and
+    what the stop head says of each counts by the entry of `judge_weights` for its length; a chain
+    goes on only within `margin` of the best.
     With `on_demand`, paragraphs without vectors are encoded when a search looks at them.
     """
 
@@ -85,6 +88,8 @@ class RetrieveConfig:
     temperature: float = 4.0
     lexical_weight: float = 0.5
     title_weights: tuple[float, ...] = (0.05, 0.3)
+    judged: int = 16
+    judge_weights: tuple[float, ...] = (0.0,)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.3
     keep: int = 45
@@ -111,8 +116,9 @@ class RetrieveConfig:
                 "false."
             )
         require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
-        for weight in self.title_weights or (float("nan"),):
-            require_between("retrieve.title_weights", weight, 0, HEAVIEST)
+        for name in ("title_weights", "judge_weights"):
+            require_all_between(f"retrieve.{name}", getattr(self, name), 0, HEAVIEST)
+        require_at_least("retrieve.judged", self.judged, 1)
         require_between("retrieve.temperature", self.temperature, COLDEST, HEAVIEST)
 
 
@@ -347,21 +353,6 @@ def to_table(settings: Any) -> dict[str, Any]:  # noqa: ANN401 (any dataclass of
 
 def to_toml(settings: Any) -> str:  # noqa: ANN401 (any dataclass of settings)
     return tomli_w.dumps(to_table(settings))
-
-
-def require_at_least(name: str, value: float, least: float) -> None:
-    if not value >= least:  # so that NaN is refused as well
-        raise ConfigError(f"{name} must be at least {least}, not {value}.")
-
-
-def require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
-
-
-def require_between(name: str, value: float, least: float, most: float) -> None:
-    if not least <= value <= most:
-        raise ConfigError(f"{name} must be from {least:,} to {most:,}, not {value}.")
 
 
 def _suggest(key: str, known: list[str]) -> str:

@@ -214,12 +214,14 @@ def test_siblings_are_asked_of_each_paragraph_and_have_the_others_as_negatives()
         samples = sibling_samples(0, data, (1, 2, 3), asked_of, 2, rng)
         numbers = Counter(sample.question for sample in samples)
         assert {0, 3, 4, 5} <= set(numbers) <= {0, 1, 2, 3, 4, 5}
+        brought |= set(numbers)
+        assert numbers.pop(0) == 4  # its own paragraph and all three others
         assert all(count == 2 for count in numbers.values())  # one right, one wrong
         for sample in samples:
             (row,) = sample.paragraphs
             assert row in (0, 1, 2, 3)
+            assert sample.judged == (sample.question == 0)
             assert sample.relevant == sample.complete == ((row,) == (rows[sample.question],),)
-        brought |= set(numbers)
     assert brought == {0, 1, 2, 3, 4, 5}
 
 

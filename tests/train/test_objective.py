@@ -380,3 +380,41 @@ def test_the_stop_head_may_see_only_a_share_of_the_gold_chains_to_their_end() ->
     none = parts(model, texts, HOTPOT, replace(PLAIN, stop_weight=1.0, stop_share=0.0))
     assert whole["stop"] != pytest.approx(none["stop"])
     assert whole["cross_entropy_2"] == pytest.approx(none["cross_entropy_2"])
+
+
+def end_logit(model: Model, texts: Texts, one: ChainSample) -> float:
+    lexicon = model.preparer.lexicon
+    asked = model.encoder.read(tensors(make_batch([texts.question(one.question)], lexicon)))
+    chain = [
+        model.encoder.read(tensors(make_batch([texts.paragraph(row)], lexicon)))
+        for row in one.paragraphs
+    ]
+    return model.encoder.is_complete(after(model, asked, chain)).item()
+
+
+def test_the_complete_chain_of_a_question_is_chosen_among_its_judged_ones_checklist_34() -> None:
+    model = model_of()
+    texts = texts_of(model, TWO_HOPS, ANOTHER, question(2))
+    right = [sample(0, 0, 1, right=2, complete=True), sample(2, 2, right=1, complete=True)]
+    wrong = [sample(0, 0, 3, right=1), sample(0, 4, 1, right=0), sample(2, 5, right=0)]
+    unseen = [
+        replace(sample(1, 3, 4, right=2, complete=True), judged=False),
+        replace(sample(1, 0, 4, right=0), judged=False),
+    ]
+    config = replace(PLAIN, choice_weight=0.5)
+    found = parts(model, texts, [*right, *wrong, *unseen], config)
+    losses = []
+    for best in right:
+        others = [end_logit(model, texts, one) for one in wrong if one.question == best.question]
+        own = torch.tensor([end_logit(model, texts, best), *others])
+        losses.append((own.logsumexp(0) - own[0]).item())
+    assert found["choice"] == pytest.approx(0.5 * sum(losses) / 2, abs=1e-5)
+    assert "stop" not in found
+
+
+def test_whole_chains_that_are_wrong_are_read_only_to_choose_between_them() -> None:
+    model = model_of()
+    texts = texts_of(model, TWO_HOPS, ANOTHER)
+    stop = replace(PLAIN, stop_weight=1.0)
+    alone = parts(model, texts, HOTPOT, stop)["stop"]
+    assert parts(model, texts, HOTPOT, replace(stop, choice_weight=1.0))["stop"] != alone

@@ -20,6 +20,7 @@ from muppet.evaluate.retrieval import BATCH, CUTOFFS, System
 from muppet.index.mips import best_sentences
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
+from muppet.retrieve.judge import judge
 from muppet.retrieve.names import known_text, name_of, unnamed
 from muppet.retrieve.retriever import Retrieved, Retriever
 
@@ -162,8 +163,10 @@ def _best_own(
         ]
 
     settings = BeamSettings(HOPS, widths=(len(own),), keep=keep)
-    (chains,) = beam_search(1, settings, ask=ask, search=search)
-    return Retrieved(question, chains, dict(enumerate(own)))
+    chains = beam_search(1, settings, ask=ask, search=search)
+    texts = dict(enumerate(own))
+    (judged,) = judge(encoder, [question], chains, texts, config)
+    return Retrieved(question, judged, texts)
 
 
 def _every_own(question: str, own: Sequence[Paragraph]) -> Retrieved:

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from muppet.artifact import write_json
-from muppet.config import require_at_least
+from muppet.bounds import require_at_least
 from muppet.corpus.benchmarks import BenchmarkQuestion, read_questions
 from muppet.domain import Progress, silent
 from muppet.encode.encoder import TextEncoder

@@ -1,6 +1,8 @@
 """A pretrained transformer as the contextual input: word pieces → layers of token states."""
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -49,6 +51,7 @@ class Transformer(nn.Module):
         )
         self.depth = config.layers
         self.tuned = config.tuned
+        self.is_half = False
         self.size = int(self.model.config.hidden_size)
         self.model.requires_grad_(requires_grad=False)
         blocks = self.model.encoder.layer
@@ -65,10 +68,10 @@ class Transformer(nn.Module):
     def layers(self, batch: TensorBatch) -> Tensor:
         """(B, P) pieces -> (B, T, L, size), the last L layers"""
         is_traced = torch._C._get_tracing_state() is not None
-        is_half = torch.is_autocast_enabled("cpu")
-        fused = not is_traced and not is_half  # exported, or of bfloat16, it costs more than plain
-        hidden, _ = self._read(batch, fused=fused)
-        return self._of_tokens(hidden, batch)
+        fused = not is_traced and not self.is_half  # exported, or of halves, it costs more
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.is_half):
+            hidden, _ = self._read(batch, fused=fused)
+        return self._of_tokens(tuple(one.float() for one in hidden[-self.depth :]), batch)
 
     def layers_and_attention(self, batch: TensorBatch) -> tuple[Tensor, Tensor]:
         """The layers, and how the last one's attention goes from the words of the first sentence
@@ -102,6 +105,21 @@ class Transformer(nn.Module):
         stacked = torch.cat(hidden[-self.depth :], dim=2)  # (B, P, L size)
         means = mean_of_pieces(stacked, batch.piece_tokens, batch.words.shape[1])
         return means.reshape(*means.shape[:2], self.depth, self.size)
+
+
+@contextmanager
+def bfloat16_products(network: nn.Module, *, enabled: bool) -> Iterator[None]:
+    """The matrix products of the network's transformer in bfloat16 meanwhile: half the time on
+    processors that know it. Its weights, and all that is added up, stay float32."""
+    inside = [module for module in network.modules() if isinstance(module, Transformer)]
+    for module in inside:
+        module.is_half = enabled
+    try:
+        with torch.autocast("cpu", enabled=False):  # so that weights are made halves once
+            yield
+    finally:
+        for module in inside:
+            module.is_half = False
 
 
 def _require_between(setting: str, value: int, least: int, most: int) -> None:

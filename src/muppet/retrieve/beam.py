@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from muppet.config import require_at_least
+from muppet.bounds import require_at_least
 from muppet.domain import Chain, Hop
 from muppet.errors import ConfigError
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from muppet.config import require_at_least
+from muppet.bounds import require_at_least
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

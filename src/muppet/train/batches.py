@@ -32,6 +32,7 @@ class TrainingBatch:
     chain: NDArray[np.int64]  # (N, H), row of `paragraphs`; -1: the chain has ended
     relevant: NDArray[np.bool_]  # (N, H)
     complete: NDArray[np.bool_]  # (N, H)
+    judged: NDArray[np.bool_]  # (N,)
     gold: NDArray[np.int64]  # (Q, P), the place of a paragraph in the gold chain; -1: not gold
     is_ordered: NDArray[np.bool_]  # (Q,)
     texts: "BatchTexts"
@@ -129,6 +130,7 @@ def make_training_batch(texts: Texts, samples: Sequence[ChainSample]) -> Trainin
         chain=chain,
         relevant=relevant,
         complete=complete,
+        judged=np.array([sample.judged for sample in samples], dtype=bool),
         gold=gold,
         is_ordered=np.array([texts.data.questions[number].is_ordered for number in numbers]),
         texts=own,

@@ -7,7 +7,7 @@ All chance comes from the `rng` that is passed in: one seed, one epoch.
 import bisect
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
@@ -71,12 +71,14 @@ class ChainSample:
 
     `relevant[h]`: the paragraphs up to hop h are all gold and distinct, so hop h was right.
     `complete[h]`: after hop h the whole evidence is there (what the stop head learns).
+    `judged`: the stop head may be shown the whole chain beside the others of its question.
     """
 
     question: int
     paragraphs: tuple[int, ...]
     relevant: tuple[bool, ...]
     complete: tuple[bool, ...]
+    judged: bool = True
 
 
 def chain_samples(
@@ -150,20 +152,23 @@ def sibling_samples(
     """The same four paragraphs, and up to so many questions of each of them, not in the paper.
 
     A paragraph takes long to read and a question does not: each question has the others'
-    paragraphs, near to its own, as negatives. `asked_of` are the questions of a row.
+    paragraphs, near to its own, as negatives. `asked_of` are the questions of a row. To read a
+    question beside a paragraph is dear as well: the chains of siblings are not judged.
     """
-    own = data.questions[number].gold
-    rows = [*own, *several(NEGATIVES_PER_QUESTION, negatives, own, data, rng)]
-    numbers = {number}
+    samples = squad_samples(number, data, negatives, rng)
+    rows = [row for sample in samples for row in sample.paragraphs]
+    numbers: set[int] = set()
     for row in rows:
         numbers |= set(rng.permutation(asked_of.get(row, ()))[:siblings].tolist())
-    samples = []
-    for one in sorted(numbers):
+    for one in sorted(numbers - {number}):
         gold = data.questions[one].gold
         others = [row for row in rows if row not in gold]
         wrong = others[rng.integers(len(others))]
-        samples.append(ChainSample(one, gold, relevant=(True,), complete=(True,)))
-        samples.append(_wrong_sample(one, (wrong,), right_hops=0))
+        both = [
+            ChainSample(one, gold, relevant=(True,), complete=(True,)),
+            _wrong_sample(one, (wrong,), right_hops=0),
+        ]
+        samples += [replace(sample, judged=False) for sample in both]
     return samples
 
 

@@ -42,9 +42,9 @@ def batch_loss(
     hops = batch.chain.shape[1]
     parts: dict[str, Tensor] = {}
     ends: list[_Asked] = []
-    stops = bool(config.stop_weight) and encoder.config.hops > 1
+    stops = bool(config.stop_weight or config.choice_weight) and encoder.config.hops > 1
     for hop in range(hops + 1 if stops else hops):
-        samples = _reaching(batch, hop, config.stop_share)
+        samples = _reaching(batch, hop, config)
         if not len(samples):
             continue
         asked = _ask(encoder, batch, read, hop, samples)
@@ -53,7 +53,7 @@ def batch_loss(
         if hop > 0:
             ends.append(asked)
     if stops and ends:
-        parts["stop"] = config.stop_weight * _stop_loss(encoder, batch, ends)
+        parts |= _end_losses(encoder, batch, ends, config)
     total = torch.stack(list(parts.values())).sum()
     return total, {name: float(part.detach()) for name, part in parts.items()}
 
@@ -83,17 +83,25 @@ def stacked(parts: list[Tensor]) -> Tensor:
     return torch.cat(filled)
 
 
-def _reaching(batch: TrainingBatch, hop: int, stop_share: float) -> NDArray[np.int64]:
+def _reaching(batch: TrainingBatch, hop: int, config: ObjectiveConfig) -> NDArray[np.int64]:
     """The samples that have a paragraph for each hop before this one.
 
-    Where no paragraph follows, only the stop head wants to know, and of gold chains alone.
+    Where no paragraph follows, only the stop head wants to know: of gold chains alone, unless it is
+    to choose between chains.
     """
     if not hop:
         return np.arange(len(batch.chain))
-    ends = hop == batch.chain.shape[1]
-    followed = np.zeros(len(batch.chain), dtype=bool) if ends else batch.chain[:, hop] >= 0
-    seen = batch.question < stop_share * len(batch.gold)
-    return np.flatnonzero(followed | (batch.complete[:, hop - 1] & seen))
+    lengths = _lengths(batch)
+    seen = batch.question < config.stop_share * len(batch.gold)
+    shown = batch.complete[:, hop - 1] & seen
+    if config.choice_weight:
+        shown |= batch.judged & (lengths == hop)
+    return np.flatnonzero((lengths > hop) | shown)
+
+
+def _lengths(batch: TrainingBatch) -> NDArray[np.int64]:
+    """Of the samples' chains: (N,)"""
+    return np.asarray((batch.chain >= 0).sum(axis=1))
 
 
 def _ask(
@@ -138,15 +146,30 @@ def _hop_losses(
     return parts
 
 
-def _stop_loss(encoder: Encoder, batch: TrainingBatch, ends: list[_Asked]) -> Tensor:
-    """After every hop of every sample: is the evidence complete?"""
-    logits, complete = [], []
+def _end_losses(
+    encoder: Encoder, batch: TrainingBatch, ends: list[_Asked], config: ObjectiveConfig
+) -> dict[str, Tensor]:
+    """After every hop of every sample: is the evidence complete? And at the ends of a question's
+    judged chains: in which of them is it?"""
+    logits, complete, judged = [], [], []
     for asked in ends:
         hop = asked.prefixes.shape[1] - 2  # the last one of the prefix
         of_prefix = encoder.is_complete(asked.vectors)
         logits.append(of_prefix.index_select(0, torch.from_numpy(asked.which)))
-        complete.append(torch.from_numpy(batch.complete[asked.samples, hop]))
-    return losses.stopping(torch.cat(logits), torch.cat(complete))
+        complete.append(batch.complete[asked.samples, hop])
+        judged.append((batch.judged & (_lengths(batch) == hop + 1))[asked.samples])
+    every, right, whole = torch.cat(logits), np.concatenate(complete), np.concatenate(judged)
+    parts = {}
+    if config.stop_weight:
+        parts["stop"] = config.stop_weight * losses.stopping(every, torch.from_numpy(right))
+    if config.choice_weight:
+        question = np.concatenate([batch.question[asked.samples] for asked in ends])
+        own = (question == np.arange(len(batch.gold))[:, None]) & whole  # (Q, ends)
+        chosen = losses.in_batch(
+            every.expand(own.shape), torch.from_numpy(own & right), torch.from_numpy(own)
+        )
+        parts["choice"] = config.choice_weight * chosen
+    return parts
 
 
 def _questions_after(

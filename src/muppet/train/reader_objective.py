@@ -41,7 +41,7 @@ def reader_loss(
 def read_chains(reader: Reader, batch: ReaderBatch) -> Logits:
     """What the reader says of all chains, in the batch's order: (N, T), (N, S)"""
     parts = _read_joined(reader, batch) if reader.joins else _read_apart(reader, batch)
-    return Logits(*(stacked(list(some)).float() for some in zip(*parts, strict=True)))
+    return Logits(*(stacked(list(some)) for some in zip(*parts, strict=True)))
 
 
 def _read_joined(reader: Reader, batch: ReaderBatch) -> list[Logits]:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from muppet.config import ReadConfig, ReaderConfig, require_between
+from muppet.bounds import require_between
+from muppet.config import ReadConfig, ReaderConfig
 from muppet.errors import ConfigError
 from muppet.train.recipe import MOST_CHAINS, OptimiserConfig, RunConfig, WeightsConfig
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from muppet.config import EncoderConfig, require_at_least, require_between, require_one_of
+from muppet.bounds import require_at_least, require_between, require_one_of
+from muppet.config import EncoderConfig
 from muppet.errors import ConfigError
 
 PRECISIONS = ("float32", "bfloat16")
@@ -14,14 +15,16 @@ MOST_CHAINS = 1_000
 @dataclass(frozen=True, slots=True)
 class ObjectiveConfig:
     """The losses (checklist 16): SQuAD has no ranking loss. The rest is not in the paper: a
-    softmax over all paragraphs of the batch, and the stop head, which sees so large a share of the
-    gold chains to their end (the reading of whole chains is dear)."""
+    softmax over all paragraphs of the batch; the stop head, which sees so large a share of the
+    gold chains to their end (the reading of whole chains is dear); and a softmax over the chains of
+    a question, right and wrong, by what the stop head says of each at its end (`choice_weight`)."""
 
     ranking_weight: float = 1.0
     margin: float = 1.0
     in_batch_weight: float = 0.0
     stop_weight: float = 0.0
     stop_share: float = 1.0
+    choice_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class DataConfig:
 
     `wrong_chains` of a question are drawn for each right one (checklist 17: two). With `siblings`,
     a question of SQuAD brings so many questions of each of its four paragraphs along (checklist 18:
-    none).
+    none). With `nearest`, only so many of its negatives are drawn from, those of its article that
+    are nearest to the question first (checklist 18: from all).
     """
 
     train: tuple[str, ...] = ()
@@ -77,19 +81,21 @@ class DataConfig:
     mined: str = ""
     wrong_chains: int = 2
     siblings: int = 0
+    nearest: int = 0
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
     def __post_init__(self) -> None:
         require_between("data.wrong_chains", self.wrong_chains, 0, MOST_CHAINS)
         require_between("data.siblings", self.siblings, 0, MOST_CHAINS)
+        require_between("data.nearest", self.nearest, 0, MOST_CHAINS)
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """One training run; `patience` counts evaluations without a better second hop. `start` is a
     model of the same network, trained before, whose weights this run begins with. `precision` is
-    that of matrix products: bfloat16 takes half the time on processors that know it; weights, and
-    what is added up, stay float32."""
+    that of a transformer's matrix products: bfloat16 takes half the time on processors that know
+    it."""
 
     start: str = ""
     questions_per_batch: int = 25

@@ -24,6 +24,7 @@ from muppet.nn.contextual import Source
 from muppet.nn.embedding import TokenEmbedding
 from muppet.nn.encoder import count_parameters
 from muppet.nn.model import load_weights, trained_parameters, trained_weights
+from muppet.nn.transformer import bfloat16_products
 from muppet.text.tokens import words
 from muppet.text.vectors import WordVectors, read_vectors
 from muppet.train.batches import Texts
@@ -186,8 +187,7 @@ def training_step(
     """One step downhill; the loss and its parts."""
     run.network.train()
     optimiser.zero_grad(set_to_none=True)
-    is_half = run.settings.precision == "bfloat16"
-    with torch.autocast("cpu", torch.bfloat16, enabled=is_half):
+    with bfloat16_products(run.network, enabled=run.settings.precision == "bfloat16"):
         loss, parts = run.loss(batch)
     loss.backward()  # type: ignore[no-untyped-call]
     parameters = trained_parameters(run.network)

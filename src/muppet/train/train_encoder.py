@@ -103,7 +103,9 @@ class EncoderRun(Run[TrainingBatch]):
         return make_training_batch(self.texts, samples)
 
     def _squad_samples(self, number: int, rng: np.random.Generator) -> list[ChainSample]:
-        negatives, siblings = self._negatives[number], self.recipe.data.siblings
+        settings = self.recipe.data
+        negatives, siblings = self._negatives[number], settings.siblings
+        negatives = negatives[: settings.nearest or None]
         if not siblings:
             return squad_samples(number, self.data, negatives, rng)
         return sibling_samples(number, self.data, negatives, self._asked_of, siblings, rng)

@@ -1,0 +1,89 @@
+"""Whole chains are read once more, and what the stop head says counts (checklist 34)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from muppet.config import RetrieveConfig
+from muppet.encode.encoder import TextEncoder
+from muppet.knowledge.open import KnowledgeBase
+from muppet.retrieve.beam import Ranked, log_sigmoid
+from muppet.retrieve.judge import judge
+from muppet.retrieve.retriever import Retrieved, open_retriever
+from random_model import write_model
+
+QUESTIONS = ["Who founded the station where Shackleton is buried?", "Where is the museum?"]
+PLAIN = RetrieveConfig(judge_weights=(0.0,), keep=20)
+JUDGED = replace(PLAIN, judge_weights=(0.5, 2.0), judged=6)
+
+
+@pytest.fixture
+def knowledge(kb: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(kb) as opened:
+        yield opened
+
+
+def retrieved(knowledge: KnowledgeBase, config: RetrieveConfig) -> list[Retrieved]:
+    return open_retriever(knowledge, config=config).retrieve_many(QUESTIONS)
+
+
+def by_chain(found: Retrieved) -> dict[tuple[int, ...], float]:
+    return {one.chain.paragraphs: one.score for one in found.chains}
+
+
+@pytest.mark.parametrize(("hops", "weight"), [(1, 0.5), (2, 2.0), (3, 2.0)])
+def test_the_best_chains_count_by_how_complete_they_are(
+    knowledge: KnowledgeBase, hops: int, weight: float
+) -> None:
+    encoder = open_retriever(knowledge, config=JUDGED).encoder
+    before = retrieved(knowledge, replace(PLAIN, hops=hops))
+    after = retrieved(knowledge, replace(JUDGED, hops=hops))
+    for question, plain, judged in zip(QUESTIONS, before, after, strict=True):
+        chains = [list(one.chain.paragraphs) for one in plain.chains]
+        texts = [[plain.paragraphs[number] for number in chain] for chain in chains]
+        logits = encoder.ask_after([question] * len(texts), texts).complete
+        lost = (weight * log_sigmoid(logits / JUDGED.temperature)).tolist()
+        lost[6:] = [min(lost[:6])] * len(lost[6:])
+        expected = {
+            tuple(chain): one.score + by
+            for chain, one, by in zip(chains, plain.chains, lost, strict=True)
+        }
+        assert len(expected) > 6
+        assert by_chain(judged) == pytest.approx(expected, abs=1e-4)
+        scores = [one.score for one in judged.chains]
+        assert scores == sorted(scores, reverse=True)
+        assert {one.chain.paragraphs for one in judged.chains[:6]} == {*map(tuple, chains[:6])}
+
+
+def test_hops_as_the_model_decides_and_the_released_ranking_stay_as_they_are(
+    knowledge: KnowledgeBase,
+) -> None:
+    for other in ({"hops": "auto"}, {"ranking": "released"}):
+        plain, judged = (
+            retrieved(knowledge, replace(config, **other))  # type: ignore[arg-type]
+            for config in (PLAIN, JUDGED)
+        )
+        assert [by_chain(one) for one in plain] == [by_chain(one) for one in judged]
+
+
+def test_a_model_of_one_hop_has_no_stop_head_to_ask(
+    knowledge: KnowledgeBase, tmp_path: Path
+) -> None:
+    plain = retrieved(knowledge, replace(PLAIN, hops=1))
+    encoder = TextEncoder(write_model(tmp_path / "one", hops=1))
+    chains = [one.chains for one in plain]
+    texts = {number: text for one in plain for number, text in one.paragraphs.items()}
+    assert judge(encoder, QUESTIONS, chains, texts, replace(JUDGED, hops=1)) == chains
+
+
+def test_a_question_without_chains_is_passed_over(knowledge: KnowledgeBase) -> None:
+    retriever = open_retriever(knowledge, config=replace(JUDGED, hops=1))
+    (found, _) = retriever.retrieve_many(QUESTIONS)
+    chains: list[list[Ranked]] = [[], found.chains]
+    none, some = judge(
+        retriever.encoder, ["Who?", QUESTIONS[0]], chains, found.paragraphs, retriever.config
+    )
+    assert none == []
+    assert len(some) == len(found.chains)
