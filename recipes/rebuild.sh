@@ -22,7 +22,11 @@ muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --
 # the encoder
 muppet train encoder recipes/small.toml --out ../runs/small
 muppet train encoder recipes/small-2.toml --out ../runs/small-2
-muppet train export ../runs/small-2/best --int8 --out ../runs/encoder-before-stop
+muppet train encoder recipes/small-3.toml --out ../runs/small-3
+sed 's/^seed = 31/seed = 32/' recipes/small-3.toml > ../runs/small-32.toml
+muppet train encoder ../runs/small-32.toml --out ../runs/small-32
+muppet train average ../runs/small-3/best ../runs/small-32/best --out ../runs/small-3-mean
+muppet train export ../runs/small-3-mean --int8 --out ../runs/encoder-before-stop
 muppet train stop ../runs/encoder-before-stop ../shared/data/hotpotqa/train.json.xz ../shared/data/squad/train-v1.1.json.xz ../shared/data/musique/train.jsonl.xz ../shared/data/2wikimultihopqa/train.json.xz --out ../runs/encoder
 muppet encode ../kb48 --model ../runs/encoder
 muppet index ../shared/data/squad/train-v1.1.json.xz --into ../kb-squad

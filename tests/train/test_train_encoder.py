@@ -140,3 +140,54 @@ def test_a_dry_run_prints_sizes_and_the_expected_time_and_trains_nothing(tiny_wo
 def test_every_recipe_is_valid_and_names_its_command(recipe: Path) -> None:
     load_settings(EncoderRecipe, recipe)
     assert f"muppet train encoder recipes/{recipe.name}" in recipe.read_text()
+
+
+def write_tiny_squad(path: Path) -> None:
+    """Two articles of eight paragraphs each, which share ever fewer words with the first one's."""
+    articles = []
+    for name in ("Owls", "Kites"):
+        words = [f"{name.lower()}{n}" for n in range(9)]
+        contexts = [" ".join([*words[: 9 - n], f"end{n}"]) + "." for n in range(8)]
+        paragraphs = [
+            {
+                "context": context,
+                "qas": [
+                    {
+                        "id": f"{name}-{n}",
+                        "question": f"What of {' '.join(words)}?",
+                        "answers": [{"text": f"end{n}", "answer_start": context.index("end")}],
+                    }
+                ],
+            }
+            for n, context in enumerate(contexts)
+        ]
+        articles.append({"title": name, "paragraphs": paragraphs})
+    path.write_text(json.dumps({"version": "1.1", "data": articles}))
+
+
+def test_of_a_question_of_one_hop_only_the_nearest_negatives_are_drawn(tiny_world: Path) -> None:
+    write_tiny_squad(tiny_world / "squad.json")
+    plain = tiny_recipe()
+    weights = replace(plain.data.weights, hotpotqa=0.0, squad=1.0)
+    data = replace(plain.data, train=("squad.json",), weights=weights)
+    drawn = {}
+    for nearest in (0, 3):
+        recipe = replace(plain, data=replace(data, nearest=nearest))
+        run = EncoderRun(recipe, tiny_world / "run")
+        drawn[nearest] = {
+            run.data.paragraphs[row].text
+            for step in range(20)
+            for row in _rows_beside(run, step, number=7)
+        }
+    of_article = {f"owls0{''.join(f' owls{k}' for k in range(1, 9 - n))} end{n}." for n in range(3)}
+    assert drawn[3] == of_article
+    assert drawn[0] > of_article
+
+
+def _rows_beside(run: EncoderRun, step: int, number: int) -> set[int]:
+    """The rows of a question's wrong paragraphs in a batch of its own."""
+    batch = run.batch(0, step, [number])
+    rows = {run.texts.paragraph(row).tokens.text: row for row in range(len(run.data.paragraphs))}
+    return {rows[text.tokens.text] for text in batch.texts.paragraphs} - set(
+        run.data.questions[number].gold
+    )

@@ -190,18 +190,18 @@ def elmo(kb: Path, directory: Path, at_least: int) -> None:
 
 
 @train.command()
-@click.argument("readers", nargs=-1, required=True, type=NamedPath())
+@click.argument("models", nargs=-1, required=True, type=NamedPath())
 @click.option("--out", required=True, type=NamedPath(), help="Where it goes.")
-def average(readers: tuple[Path, ...], out: Path) -> None:
-    """Make one reader with the mean weights of trained READERS (runs' best/).
+def average(models: tuple[Path, ...], out: Path) -> None:
+    """Make one encoder or reader with the mean weights of trained MODELS (runs' best/).
 
     They should have been trained on from one another (`run.start`).
     """
     with needing("Training", "train"):
-        from muppet.nn.average import average_readers
+        from muppet.nn.average import average_networks
     require_utf8(out)
-    average_readers(readers, out)
-    click.echo(f"{out}: the mean of {len(readers)}. Next: `muppet train export {out}`.")
+    average_networks(models, out)
+    click.echo(f"{out}: the mean of {len(models)}. Next: `muppet train export {out}`.")
 
 
 @train.command()
