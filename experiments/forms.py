@@ -47,6 +47,7 @@ BEAMS = (1, 2, 4, 8, 16, 32)
 MARGINS = (0.15, 0.25, 0.5, 1.0, math.inf)
 WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0)
 TITLES = ((0.0,), (0.0, 0.5), (0.2, 0.5), (0.5, 0.5))
+JUDGES = ((0.0,), (0.0, 0.5), (0.0, 1.0), (0.0, 2.0))
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0)
 OWN = "as it is set"
 
@@ -121,6 +122,7 @@ def forms(base: RetrieveConfig, *, with_all: bool) -> dict[str, RetrieveConfig]:
         temperature=1.0,
         lexical_weight=0.0,
         title_weights=(0.0,),
+        judge_weights=(0.0,),
         widths=(8,),
         margin=math.inf,
         ranking="model",
@@ -143,6 +145,7 @@ def forms(base: RetrieveConfig, *, with_all: bool) -> dict[str, RetrieveConfig]:
     found |= {f"temperature {one:g}": replace(base, temperature=one) for one in TEMPERATURES}
     found |= {f"words count {one:g}": replace(base, lexical_weight=one) for one in WEIGHTS}
     found |= {f"names count {list(one)}": replace(base, title_weights=one) for one in TITLES}
+    found |= {f"the judge counts {list(one)}": replace(base, judge_weights=one) for one in JUDGES}
     return {OWN: base} | {name: config for name, config in found.items() if config != base}
 
 

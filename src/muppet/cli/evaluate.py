@@ -207,7 +207,8 @@ def _systems(
     }
     settings = settings or knowledge.config.retrieve
     if pretrained:
-        alone = replace(settings, lexical_weight=0.0, title_weights=(0.0,))  # its cosine alone
+        none = (0.0,)  # its cosine alone
+        alone = replace(settings, lexical_weight=0.0, title_weights=none, judge_weights=none)
         once = replace(alone, hops=1, narrow=(max(settings.narrow),), keep=10)
         systems["pretrained one-shot"] = one_shot_pairs(
             open_retriever(knowledge, pretrained, once, progress)

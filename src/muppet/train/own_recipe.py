@@ -69,7 +69,11 @@ def own_encoder_recipe(config: EncoderConfig, run: OwnRun) -> EncoderRecipe:
             weights=WeightsConfig(hotpotqa=float(run.rounds)),
         ),
         objective=ObjectiveConfig(
-            ranking_weight=0.0, in_batch_weight=1.0, stop_weight=0.2, stop_share=0.2
+            ranking_weight=0.0,
+            in_batch_weight=1.0,
+            stop_weight=0.3,
+            stop_share=0.0,
+            choice_weight=1.0,
         ),
         optimiser=_optimiser(rate=1e-4, contextual_rate=1e-5),
         run=_run(run, questions_per_batch=16),
