@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Both shipped models from nothing, into ../runs: `make models`. Some seventeen hours of two cores; stopped and started
+# Both shipped models from nothing, into ../runs: `make models`. Some eighteen hours of two cores; stopped and started
 # again, it goes on where it was. Needs ../shared/data, and package registries for what the networks begin as.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,8 +26,7 @@ muppet train encoder recipes/small-3.toml --out ../runs/small-3
 sed 's/^seed = 31/seed = 32/' recipes/small-3.toml > ../runs/small-32.toml
 muppet train encoder ../runs/small-32.toml --out ../runs/small-32
 muppet train average ../runs/small-3/best ../runs/small-32/best --out ../runs/small-3-mean
-muppet train export ../runs/small-3-mean --int8 --out ../runs/encoder-before-stop
-muppet train stop ../runs/encoder-before-stop ../shared/data/hotpotqa/train.json.xz ../shared/data/squad/train-v1.1.json.xz ../shared/data/musique/train.jsonl.xz ../shared/data/2wikimultihopqa/train.json.xz --out ../runs/encoder
+muppet train export ../runs/small-3-mean --int8 --out ../runs/encoder
 muppet encode ../kb48 --model ../runs/encoder
 muppet index ../shared/data/squad/train-v1.1.json.xz --into ../kb-squad
 muppet encode ../kb-squad --model ../runs/encoder

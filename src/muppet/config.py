@@ -89,7 +89,7 @@ class RetrieveConfig:
     lexical_weight: float = 0.5
     title_weights: tuple[float, ...] = (0.05, 0.3)
     judged: int = 16
-    judge_weights: tuple[float, ...] = (0.0,)
+    judge_weights: tuple[float, ...] = (3.0, 0.0)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.3
     keep: int = 45
