@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Both shipped models from nothing, into ../runs: `make models`. Some eighteen hours of two cores; stopped and started
+# Both shipped models from nothing, into ../runs: `make models`. Some nineteen hours of two cores; stopped and started
 # again, it goes on where it was. Needs ../shared/data, and package registries for what the networks begin as.
 set -euo pipefail
 cd "$(dirname "$0")/.."
