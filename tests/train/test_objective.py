@@ -229,19 +229,21 @@ def test_many_paragraphs_are_read_as_few_are_checklist_16() -> None:
         assert found[f"cross_entropy_{hop + 1}"] == pytest.approx(expected, abs=1e-5)
 
 
+def stop_logit(model: Model, texts: Texts, number: int, chain: tuple[int, ...]) -> Tensor:
+    """What the stop head says after a chain, everything read alone and without padding: (1,)"""
+    encoder, lexicon = model.encoder, model.preparer.lexicon
+    asked = encoder.read(tensors(make_batch([texts.question(number)], lexicon)))
+    rows = [tensors(make_batch([texts.paragraph(row)], lexicon)) for row in chain]
+    return encoder.is_complete(after(model, asked, [encoder.read(row) for row in rows]))
+
+
 def stop_by_hand(model: Model, texts: Texts, samples: list[ChainSample]) -> float:
     """Each answer's mean, and the mean of both; the end of a wrong chain is not looked at."""
-    encoder, lexicon = model.encoder, model.preparer.lexicon
     losses: dict[bool, list[float]] = {True: [], False: []}
     for one in samples:
-        asked = encoder.read(tensors(make_batch([texts.question(one.question)], lexicon)))
-        read = [
-            encoder.read(tensors(make_batch([texts.paragraph(row)], lexicon)))
-            for row in one.paragraphs
-        ]
         for hop, complete in enumerate(one.complete):
-            if complete or hop + 1 < len(read):
-                logit = encoder.is_complete(after(model, asked, read[: hop + 1]))
+            if complete or hop + 1 < len(one.paragraphs):
+                logit = stop_logit(model, texts, one.question, one.paragraphs[: hop + 1])
                 losses[complete].append(softplus(-logit if complete else logit).item())
     return sum(sum(some) / len(some) for some in losses.values()) / 2
 
@@ -382,16 +384,6 @@ def test_the_stop_head_may_see_only_a_share_of_the_gold_chains_to_their_end() ->
     assert whole["cross_entropy_2"] == pytest.approx(none["cross_entropy_2"])
 
 
-def end_logit(model: Model, texts: Texts, one: ChainSample) -> float:
-    lexicon = model.preparer.lexicon
-    asked = model.encoder.read(tensors(make_batch([texts.question(one.question)], lexicon)))
-    chain = [
-        model.encoder.read(tensors(make_batch([texts.paragraph(row)], lexicon)))
-        for row in one.paragraphs
-    ]
-    return model.encoder.is_complete(after(model, asked, chain)).item()
-
-
 def test_the_complete_chain_of_a_question_is_chosen_among_its_judged_ones_checklist_34() -> None:
     model = model_of()
     texts = texts_of(model, TWO_HOPS, ANOTHER, question(2))
@@ -405,8 +397,8 @@ def test_the_complete_chain_of_a_question_is_chosen_among_its_judged_ones_checkl
     found = parts(model, texts, [*right, *wrong, *unseen], config)
     losses = []
     for best in right:
-        others = [end_logit(model, texts, one) for one in wrong if one.question == best.question]
-        own = torch.tensor([end_logit(model, texts, best), *others])
+        beside = [best, *(one for one in wrong if one.question == best.question)]
+        own = torch.cat([stop_logit(model, texts, one.question, one.paragraphs) for one in beside])
         losses.append((own.logsumexp(0) - own[0]).item())
     assert found["choice"] == pytest.approx(0.5 * sum(losses) / 2, abs=1e-5)
     assert "stop" not in found
