@@ -1,4 +1,4 @@
-"""Claims about question files: HotpotQA, 2Wiki, SQuAD, MuSiQue and plain questions."""
+"""Claims about question files: HotpotQA, 2Wiki, SQuAD, MuSiQue, BoolQ and plain questions."""
 
 import json
 import lzma
@@ -46,6 +46,12 @@ SQUAD = {
             ],
         }
     ],
+}
+BOOLQ = {
+    "question": "is the bridge old",
+    "title": "Old Bridge",
+    "answer": False,
+    "passage": "It was built last year. It is long.",
 }
 MUSIQUE = {
     "id": "3hop1__1_2_3",
@@ -153,6 +159,32 @@ def test_musique_is_read_with_text_in_place_of_paragraph_text(tmp_path: Path) ->
     assert [paragraph.text for paragraph in found.gold.paragraphs] == ["C text.", "A text."]
 
 
+@pytest.mark.parametrize(("given", "said"), [(True, ("yes",)), (False, ("no",)), (None, ())])
+def test_a_boolq_question_is_of_yes_or_no_and_its_passage_is_gold(
+    tmp_path: Path, given: bool | None, said: tuple[str, ...]
+) -> None:
+    (found,) = read_questions(write(tmp_path, [{**BOOLQ, "answer": given}], "boolq.json"))
+    passage = Paragraph("Old Bridge", "Old Bridge", ("It was built last year. ", "It is long."))
+    assert found.gold == Gold(said, "verdict", (passage,), frozenset())
+    assert found.context == (passage,)
+
+
+def test_a_plain_question_may_have_a_passage_without_a_title(tmp_path: Path) -> None:
+    plain = {"question": "Is it?", "answer": "yes", "passage": "It is."}
+    (found,) = read_questions(write(tmp_path, [plain], "plain.json"))
+    assert found.gold.answers == ("yes",)
+    assert found.context == ()
+
+
+def test_the_passages_of_boolq_are_documents(tmp_path: Path) -> None:
+    (found,) = context_documents(write(tmp_path, [BOOLQ], "boolq.json"))
+    assert isinstance(found, Document)
+    assert (found.title, found.sentences) == (
+        "Old Bridge",
+        ("It was built last year. ", "It is long."),
+    )
+
+
 def test_musique_without_steps_is_counted_by_its_id(tmp_path: Path) -> None:
     record = {**MUSIQUE, "question_decomposition": None, "answer": None, "answer_aliases": None}
     (found,) = read_questions(write(tmp_path, [record]))
@@ -197,6 +229,7 @@ def test_the_format_is_known_by_content_and_the_file_may_be_compressed(tmp_path:
         ([HOTPOT, {**HOTPOT, "context": [["Ada", "text"]]}], "question 2 has an unknown shape"),
         ([HOTPOT, {**HOTPOT, "context": ["Ada"]}], "question 2 has an unknown shape"),
         ([HOTPOT, {**HOTPOT, "question": 3}], "question 2 has an unknown shape"),
+        ([{**BOOLQ, "title": 3}], "question 1 has an unknown shape; BoolQ"),
         ([{**MUSIQUE, "paragraphs": [{"title": "A"}]}], "question 1 lacks 'text'; MuSiQue"),
         ([{**MUSIQUE, "paragraphs": []}], "question 1 has an unknown shape; MuSiQue"),
         ({"data": [{"title": "T", "paragraphs": [{"qas": []}]}]}, "article 1 lacks 'context'"),

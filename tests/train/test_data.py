@@ -156,6 +156,9 @@ def test_comparisons_are_of_2wiki_where_their_file_has_a_kind_that_only_2wiki_ha
     assert {question.dataset for question in made_data.questions} == {"comparisons"}
     composed_data, _ = only(tmp_path, hotpot("a", type="composed"))
     assert {question.dataset for question in composed_data.questions} == {"bridges"}
+    boolq = {"question": "Is it old?", "title": "Skerry", "passage": "It is old.", "answer": True}
+    boolq_data, _ = only(tmp_path, boolq)
+    assert {question.dataset for question in boolq_data.questions} == {"boolq"}
     assert dataset_of([]) == "hotpotqa"
 
 

@@ -26,7 +26,7 @@ ASKED = TrainingQuestion(
 
 
 def cut(question: TrainingQuestion, longest: int, seed: int = 0) -> tuple[str, ...]:
-    data = with_excerpts(TrainingData((question,), (LIGHT,)), longest, seed)
+    data = with_excerpts(TrainingData((question,), (LIGHT,)), longest, seed, {0})
     (row,) = data.questions[0].gold
     return data.paragraphs[row].sentences
 
@@ -56,8 +56,22 @@ def test_questions_of_more_hops_and_marked_support_keep_their_paragraphs() -> No
     two = replace(ASKED, gold=(0, 1))
     marked = replace(ASKED, support=((0, 2),))
     other = replace(LIGHT, id="other")
-    data = with_excerpts(TrainingData((two, marked), (LIGHT, other)), 5, seed=0)
+    data = with_excerpts(TrainingData((two, marked), (LIGHT, other)), 5, 0, {0, 1})
     assert data == TrainingData((two, marked), (LIGHT, other))
+
+
+def test_questions_of_yes_or_no_keep_their_paragraphs_though_a_sentence_says_no() -> None:
+    no = replace(LIGHT, sentences=(*LIGHT.sentences, " There is no bell."))
+    asked = replace(ASKED, text="Is there a bell?", dataset="boolq", answers=("no",))
+    data = with_excerpts(TrainingData((asked,), (no,)), 5, 0, {0})
+    assert data == TrainingData((asked,), (no,))
+
+
+def test_only_what_is_wanted_is_cut() -> None:
+    data = with_excerpts(TrainingData((ASKED, ASKED), (LIGHT,)), 1, 0, {1})
+    assert data.questions[0] == ASKED
+    (row,) = data.questions[1].gold
+    assert data.paragraphs[row].sentences == (" Skerry Light was first lit in 1871.",)
 
 
 HARBOUR = Paragraph(

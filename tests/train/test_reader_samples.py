@@ -56,9 +56,12 @@ def test_a_share_of_the_wrong_chains_may_be_of_strangers_alone() -> None:
     assert all(len(set(one.paragraphs)) == 2 for _, *wrong in drawn for one in wrong)
 
 
-def test_comparisons_that_we_made_are_read_without_wrong_chains() -> None:
-    ((gold, *wrong),) = draw(data((0, 1), dataset="comparisons"), WrongChains())
-    assert set(gold.paragraphs) == {0, 1}
+@pytest.mark.parametrize(("dataset", "rows"), [("comparisons", (0, 1)), ("boolq", (0,))])
+def test_what_teaches_yes_and_no_is_read_without_wrong_chains(
+    dataset: str, rows: tuple[int, ...]
+) -> None:
+    ((gold, *wrong),) = draw(data(rows, dataset=dataset), WrongChains())
+    assert set(gold.paragraphs) == {*rows}
     assert not wrong
 
 

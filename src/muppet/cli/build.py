@@ -33,8 +33,8 @@ def index(
 
     A source is a folder (.txt .md .html .pdf .docx and the files below), a JSONL, JSON, CSV or
     TSV file with id/title/text or title/sentences (also .gz .xz .zst .bz2), a Wikipedia dump of
-    HotpotQA or WikiExtractor, a HotpotQA, SQuAD, 2Wiki or MuSiQue question file, or - for JSONL
-    on standard input.
+    HotpotQA or WikiExtractor, a HotpotQA, SQuAD, 2Wiki, MuSiQue or BoolQ question file, or - for
+    JSONL on standard input.
 
     Running it again adds what is new, replaces what has changed and skips the rest. It changes
     the knowledge base all at once at the end: stop it at any moment, run it again to go on.

@@ -1,4 +1,4 @@
-"""Question files of HotpotQA, SQuAD, 2WikiMultihopQA and MuSiQue → Questions with Gold.
+"""Question files of HotpotQA, SQuAD, 2WikiMultihopQA, MuSiQue and BoolQ → Questions with Gold.
 
 The format is recognised by what is in the file. Plain questions, `{"question", "answer"}` or
 `{"question", "answers"}` in JSON or JSONL, are understood too.
@@ -24,6 +24,9 @@ T = TypeVar("T")
 _HOPS = re.compile(r"[2-9]hop")
 _UNTYPED = "question"
 _CONTEXTS = frozenset({"context", "paragraphs"})
+_PASSAGE = frozenset({"title", "passage"})
+VERDICT = "verdict"
+"""The kind of BoolQ's questions, which are all of yes or no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,8 @@ def has_contexts(value: object) -> bool:
         return False
     if "question" in value and _are_titles(value.get("paragraphs")):
         return False
-    return _is_squad(value) or ("question" in value and not _CONTEXTS.isdisjoint(value))
+    brings = not _CONTEXTS.isdisjoint(value) or value.keys() >= _PASSAGE
+    return _is_squad(value) or ("question" in value and brings)
 
 
 def read_contexts(values: Iterable[Value], source: str) -> Iterator[Document | Broken]:
@@ -144,6 +148,8 @@ def _format(record: object, number: int) -> _Format:
         return _PLAIN if _are_titles(record["paragraphs"]) else _MUSIQUE
     if not keys.isdisjoint({"context", "supporting_facts"}):
         return _HOTPOT
+    if keys >= _PASSAGE:
+        return _BOOLQ
     if not keys.isdisjoint({"question", "answer", "answers"}):
         return _PLAIN
     raise QuestionError(f"number {number} is not a question; {_EXPECTED}")
@@ -234,6 +240,17 @@ def _squad_questions(article: Record, context: Context, _number: int) -> list[Be
     return found
 
 
+def _boolq_context(record: Record) -> Context:
+    return (_paragraph(record["title"], split_sentences(record["passage"])),)
+
+
+def _boolq_questions(record: Record, context: Context, number: int) -> list[BenchmarkQuestion]:
+    given = record.get("answer")  # the test set has none
+    answers = () if given is None else ("yes" if given else "no",)
+    gold = Gold(answers, VERDICT, context, frozenset())
+    return [BenchmarkQuestion(_question(record, number), gold, context)]
+
+
 _HOTPOT = _Format(
     "question",
     "HotpotQA and 2Wiki have `question`, `context` [[title, [sentence, …]], …] and, except in a "
@@ -254,7 +271,15 @@ _SQUAD = _Format(
     _squad_context,
     _squad_questions,
 )
+_BOOLQ = _Format(
+    "question",
+    "BoolQ has `question`, `title`, `passage` and, except in a test set, `answer`, true or false",
+    _boolq_context,
+    _boolq_questions,
+)
 _PLAIN = _Format(
     "question", "it needs `question`, and `answer` or `answers`", lambda _: (), _plain_questions
 )
-_EXPECTED = "expected HotpotQA, 2Wiki, SQuAD, MuSiQue, or objects with `question` and `answer`"
+_EXPECTED = (
+    "expected HotpotQA, 2Wiki, SQuAD, MuSiQue, BoolQ, or objects with `question` and `answer`"
+)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from itertools import accumulate
 from pathlib import Path
 
-from muppet.corpus.benchmarks import BenchmarkQuestion, Gold, read_questions
+from muppet.corpus.benchmarks import VERDICT, BenchmarkQuestion, Gold, read_questions
 from muppet.domain import Paragraph
 from muppet.text.stopwords import STOP_WORDS
 from muppet.text.tokens import tokenize, words
@@ -102,7 +102,8 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
 
     2Wiki has kinds of its own beside the `comparison` it shares with HotpotQA; MuSiQue's kinds
     count hops; SQuAD's questions are all single and mark no sentence; those that `comparisons`
-    makes all compare, and those of `bridges` are all composed. The rest is of HotpotQA.
+    makes all compare, those of `bridges` are all composed, and BoolQ's all ask for a verdict. The
+    rest is of HotpotQA.
     """
     kinds = {item.gold.kind for item in items}
     if kinds & _ONLY_2WIKI:
@@ -113,6 +114,8 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
         return "squad"
     if kinds == {COMPOSED}:
         return "bridges"
+    if kinds == {VERDICT}:
+        return "boolq"
     return "comparisons" if kinds == {"comparison"} else "hotpotqa"
 
 

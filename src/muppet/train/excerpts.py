@@ -3,7 +3,7 @@
 Not in the paper, which has the time to read whole paragraphs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +15,17 @@ from muppet.train.examples import TrainingData, TrainingQuestion
 from muppet.train.retrieved import Retrieved, Rows
 
 
-def with_excerpts(data: TrainingData, longest: int, seed: int) -> TrainingData:
-    """The same questions, those of one hop with an excerpt of so many words for their gold."""
+def with_excerpts(
+    data: TrainingData, longest: int, seed: int, wanted: Collection[int]
+) -> TrainingData:
+    """The same questions; the wanted ones of one hop, if they ask for words of the text, have an
+    excerpt of so many words for their gold."""
     rng = np.random.default_rng(seed)
     paragraphs = list(data.paragraphs)
     split: dict[int, list[list[str]]] = {}
     questions = []
-    for question in data.questions:
-        if len(question.gold) == 1 and not question.support:
+    for number, question in enumerate(data.questions):
+        if number in wanted and _is_of_one_hop(question) and question.dataset != "boolq":
             (row,) = question.gold
             if row not in split:  # many questions share one
                 split[row] = [words(one) for one in data.paragraphs[row].sentences]
@@ -43,7 +46,7 @@ def wrong_excerpts(
     found = dict(retrieved)
     for number, chains in retrieved.items():
         question = data.questions[number]
-        if len(question.gold) > 1 or question.support:
+        if not _is_of_one_hop(question):
             continue
         wrong: list[Rows] = []
         for (row,) in (chain for chain in chains if len(chain) == 1 and chain != question.gold):
@@ -63,6 +66,11 @@ def answering_sentence(
     """The sentence, as words, that holds an answer; of several the one most like the question."""
     holding = [at for at, own in enumerate(sentences) if answer_places(own, answers)]
     return _most_alike(question, sentences, holding) if holding else None
+
+
+def _is_of_one_hop(question: TrainingQuestion) -> bool:
+    """Of one paragraph, of which no sentence is marked."""
+    return len(question.gold) == 1 and not question.support
 
 
 def _around_answer(

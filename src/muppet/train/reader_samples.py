@@ -16,6 +16,9 @@ from muppet.train.answers_in_text import answer_places
 from muppet.train.examples import TrainingData, TrainingQuestion, several
 from muppet.train.retrieved import Retrieved, Rows
 
+WITHOUT_CHOICE = frozenset({"comparisons", "boolq"})
+"""What teaches to compare and to say yes or no, and not to choose: it has no wrong chains."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReaderSample:
@@ -55,11 +58,11 @@ def reader_samples(
     retrieved = sum(rng.random() < wrong.retrieved_share for _ in range(count)) if found else 0
     places = rng.permutation(len(found))[:retrieved].tolist()
     chains = [found[place] for place in places]
-    made = count - len(chains)
+    made = 0 if question.dataset in WITHOUT_CHOICE else count - len(chains)
     if is_one_hop:
         near = (wrong.negatives or {}).get(number, question.distractors)
         chains += [(row,) for row in several(made, near, question.gold, data, rng)]
-    elif question.dataset != "comparisons":  # made to learn comparing from, not choosing
+    else:
         chains += [_with_distractors(question, data, rng, wrong.strangers) for _ in range(made)]
     gold = _in_some_order(question.gold, question, rng)
     return [ReaderSample(number, chain) for chain in (gold, *chains)]

@@ -62,6 +62,7 @@ class WeightsConfig:
     musique: float = 0.0
     comparisons: float = 1.0
     bridges: float = 1.0
+    boolq: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

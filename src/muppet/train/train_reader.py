@@ -56,7 +56,8 @@ class ReaderRun(Run[ReaderBatch]):
         self.data, self.dev, self.left_out = load_data(recipe.data, recipe.reader.max_tokens)
         self._retrieved = self._read_retrieved()
         if recipe.data.excerpt:
-            self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed)
+            drawn = _drawn(self.data, recipe)
+            self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed, drawn)
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
         self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
         begin_with(self.model.reader, recipe.run.start)
