@@ -72,9 +72,7 @@ def balanced(questions: list[Row]) -> list[Row]:
     """As many of one answer as of the other, in the file's order."""
     by_answer = [[one for one in questions if one["label"] is said] for said in (True, False)]
     few = min(map(len, by_answer))
-    kept = {
-        one["question"] for own in by_answer for one in random.Random(SEED).sample(own, few)
-    }
+    kept = {one["question"] for own in by_answer for one in random.Random(SEED).sample(own, few)}
     return [one for one in questions if one["question"] in kept]
 
 

@@ -19,10 +19,10 @@ LETTERS = CharacterConfig(dim=8, filters=24, width=3, longest=10, at_least=1)
 WORDS = ["abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 
 
-def write_model(directory: Path, hops: int = 2) -> Path:
+def write_model(directory: Path, hops: int = 2, *, judges: bool = True) -> Path:
     """A random recurrent network over characters: every word counts, none is understood."""
     torch.manual_seed(2)
-    config = EncoderConfig(dim=16, word_vectors=False, characters=LETTERS, hops=hops)
+    config = EncoderConfig(dim=16, word_vectors=False, characters=LETTERS, hops=hops, judges=judges)
     model = new_model(config, WORDS, None)
     with torch.no_grad():
         for weights in model.encoder.relevance.parameters():

@@ -4,6 +4,7 @@ The defaults reproduce the paper where it has a number. A TOML file names only w
 """
 
 import difflib
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -74,9 +75,10 @@ class RetrieveConfig:
     0, 0 and inf: a hop's logit is divided by `temperature`, so that a network that is sure of many
     paragraphs still tells them apart; its log probability loses up to `lexical_weight`, as far as
     its words match less than the best of its pool, and its hop's `title_weights` if neither the
-    question nor the chain so far names its title; the best `judged` chains are read once more, and
-    what the stop head says of each counts by the entry of `judge_weights` for its length; a chain
-    goes on only within `margin` of the best.
+    question nor the chain so far names its title; the best `judged` chains, those no further below
+    the best than its length's entry of `judge_margins`, are read once more, and what the stop head
+    says of each counts by that of `judge_weights`; a chain goes on only within `margin` of the
+    best.
     With `on_demand`, paragraphs without vectors are encoded when a search looks at them.
     """
 
@@ -89,7 +91,8 @@ class RetrieveConfig:
     lexical_weight: float = 0.5
     title_weights: tuple[float, ...] = (0.05, 0.3)
     judged: int = 16
-    judge_weights: tuple[float, ...] = (3.0, 0.0)
+    judge_margins: tuple[float, ...] = (math.inf, 0.2)
+    judge_weights: tuple[float, ...] = (3.0, 2.0, 0.0)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.3
     keep: int = 45
@@ -118,6 +121,7 @@ class RetrieveConfig:
         require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
         for name in ("title_weights", "judge_weights"):
             require_all_between(f"retrieve.{name}", getattr(self, name), 0, HEAVIEST)
+        require_all_between("retrieve.judge_margins", self.judge_margins, 0, math.inf)
         require_at_least("retrieve.judged", self.judged, 1)
         require_between("retrieve.temperature", self.temperature, COLDEST, HEAVIEST)
 
@@ -169,11 +173,13 @@ class EncoderConfig:
     `granularity` is sentence or paragraph; `attention` is the paper's form or the released one.
     `network` is the paper's recurrent one, or transformer, which is ours: the contextual input's
     states are the tokens' (so `dim` is its size), vectors are their means at length 1, and a
-    question is reformulated by reading it together with its chain.
+    question is reformulated by reading it together with its chain. That it `judges` chains, by a
+    stop head that has learned to choose between them, is set by training with `choice_weight`.
     """
 
     dim: int = 1024
     hops: int = 2
+    judges: bool = False
     granularity: str = "sentence"
     attention: str = "paper"
     network: str = "recurrent"

@@ -1,5 +1,6 @@
 """Whole chains are read once more, and what the stop head says counts (checklist 34)."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from random_model import write_model
 
 QUESTIONS = ["Who founded the station where Shackleton is buried?", "Where is the museum?"]
 PLAIN = RetrieveConfig(judge_weights=(0.0,), keep=20)
-JUDGED = replace(PLAIN, judge_weights=(0.5, 2.0), judged=6)
+JUDGED = replace(PLAIN, judge_weights=(0.5, 2.0), judge_margins=(math.inf,), judged=6)
 
 
 @pytest.fixture
@@ -57,6 +58,32 @@ def test_the_best_chains_count_by_how_complete_they_are(
         assert {one.chain.paragraphs for one in judged.chains[:6]} == {*map(tuple, chains[:6])}
 
 
+def test_only_chains_near_the_best_are_judged(knowledge: KnowledgeBase) -> None:
+    plain = retrieved(knowledge, PLAIN)
+    whole = retrieved(knowledge, JUDGED)
+    gap = plain[0].chains[0].score - plain[0].chains[2].score
+    near = retrieved(knowledge, replace(JUDGED, judge_margins=(math.inf, gap + 1e-6)))
+    first, *others = (
+        [one.chain.paragraphs for one in found[0].chains] for found in (plain, near, whole)
+    )
+    assert {*others[0][:3]} == {*first[:3]}
+    assert others[0][3:] == first[3:]  # as they stood
+    judged = {chain: by_chain(whole[0])[chain] for chain in first[:3]}
+    assert {chain: by_chain(near[0])[chain] for chain in judged} == pytest.approx(judged, abs=1e-4)
+    worst = min(judged[one] - by_chain(plain[0])[one] for one in judged)
+    behind = {one: by_chain(plain[0])[one] + worst for one in first[3:]}
+    assert {one: by_chain(near[0])[one] for one in behind} == pytest.approx(behind, abs=1e-4)
+
+
+def test_where_the_best_has_none_near_it_the_encoder_is_not_asked(
+    knowledge: KnowledgeBase,
+) -> None:
+    plain = retrieved(knowledge, PLAIN)
+    alone = retrieved(knowledge, replace(JUDGED, judge_margins=(math.inf, 0.0)))
+    assert [one.chains[0].score > one.chains[1].score for one in plain] == [True, True]
+    assert [by_chain(one) for one in alone] == [by_chain(one) for one in plain]
+
+
 def test_hops_as_the_model_decides_and_the_released_ranking_stay_as_they_are(
     knowledge: KnowledgeBase,
 ) -> None:
@@ -68,11 +95,12 @@ def test_hops_as_the_model_decides_and_the_released_ranking_stay_as_they_are(
         assert [by_chain(one) for one in plain] == [by_chain(one) for one in judged]
 
 
-def test_a_model_of_one_hop_has_no_stop_head_to_ask(
-    knowledge: KnowledgeBase, tmp_path: Path
+@pytest.mark.parametrize(("hops", "judges"), [(1, True), (2, False)])
+def test_an_encoder_whose_stop_head_has_not_learned_to_choose_is_not_asked(
+    knowledge: KnowledgeBase, tmp_path: Path, hops: int, judges: bool
 ) -> None:
     plain = retrieved(knowledge, replace(PLAIN, hops=1))
-    encoder = TextEncoder(write_model(tmp_path / "one", hops=1))
+    encoder = TextEncoder(write_model(tmp_path / "other", hops=hops, judges=judges))
     chains = [one.chains for one in plain]
     texts = {number: text for one in plain for number, text in one.paragraphs.items()}
     assert judge(encoder, QUESTIONS, chains, texts, replace(JUDGED, hops=1)) == chains

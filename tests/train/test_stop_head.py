@@ -118,6 +118,7 @@ def test_only_the_stop_logit_of_the_written_model_is_another(tmp_path: Path) -> 
     for part in (0, 1):
         np.testing.assert_array_equal(new[part], old[part])
     np.testing.assert_allclose(new[2], head.logits(questions), rtol=1e-5)
+    assert (before.config.judges, after.config.judges) == (True, False)
 
 
 def test_what_it_says_of_a_chain_is_the_fitted_head_of_its_reformulated_question(

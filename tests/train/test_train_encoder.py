@@ -115,6 +115,15 @@ def test_a_killed_run_continued_gives_the_same_weights_as_an_unbroken_one(
     assert all(torch.equal(killed[name], unbroken[name]) for name in killed)
 
 
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+def test_an_encoder_judges_chains_if_it_has_learned_to_choose_between_them(
+    tiny_world: Path, weight: float
+) -> None:
+    recipe = tiny_recipe()
+    chosen = replace(recipe, objective=replace(recipe.objective, choice_weight=weight))
+    assert EncoderRun(chosen, tiny_world / "run").model.config.judges == (weight > 0)
+
+
 def test_a_checkpoint_of_another_recipe_is_refused(tiny_world: Path) -> None:
     recipe = short(tiny_recipe(), epochs=1)
     train_in(tiny_world / "run", recipe)

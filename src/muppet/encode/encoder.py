@@ -65,6 +65,11 @@ class TextEncoder:
         return self._graphs.config.hops
 
     @property
+    def judges(self) -> bool:
+        """Whether its stop head has learned to choose between chains."""
+        return self._graphs.config.judges and self.hops > 1
+
+    @property
     def granularity(self) -> str:
         return self._graphs.config.granularity
 

@@ -2,7 +2,7 @@
 
 Search compares vectors of texts that were read apart. The encoder that reformulates a question
 reads it together with a chain, and its stop head says whether that is all it takes: of the few best
-chains of a search this can be asked of every one.
+chains of a search this can be asked of every one. Where the best is far ahead nobody asks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,32 +23,46 @@ def judge(
 ) -> list[list[Ranked]]:
     """The chains of each question, best first, those that are judged by their completeness too.
 
-    The score of a judged chain has weight * log p(complete) added to it. A chain that is not judged
-    loses as much as the worst that is, and so stays behind them. By `auto` the stop head has been
-    asked on the way, the released ranking has no probabilities to add to, and a model of one hop
-    has no stop head.
+    By `auto` the stop head has been asked on the way, the released ranking has no probabilities to
+    add to, and not every encoder's stop head has learned to choose.
     """
     found = [list(own) for own in chains]
-    if config.hops == AUTO or config.ranking == RELEASED or encoder.hops == 1:
+    if config.hops == AUTO or config.ranking == RELEASED or not encoder.judges:
         return found
-    lengths = [len(own[0].chain.hops) if own else 0 for own in found]  # of a question's all alike
-    for length in sorted({*lengths} - {0}):
-        weight = at_hop(config.judge_weights, length - 1)
-        if not weight:
-            continue
-        numbers = [number for number, its in enumerate(lengths) if its == length]
-        judged = [(number, one) for number in numbers for one in found[number][: config.judged]]
-        asked = encoder.ask_after(
-            [questions[number] for number, _ in judged],
-            [[paragraphs[place] for place in one.chain.paragraphs] for _, one in judged],
-        )
-        likely = (weight * log_sigmoid(asked.complete / config.temperature)).tolist()
-        added: dict[int, list[float]] = {number: [] for number in numbers}
-        for (number, _), by in zip(judged, likely, strict=True):
-            added[number].append(by)
-        for number, own in added.items():
-            own += [min(own)] * (len(found[number]) - len(own))
-            pairs = zip(found[number], own, strict=True)
-            better = [replace(one, score=one.score + by) for one, by in pairs]
-            found[number] = sorted(better, key=lambda one: -one.score)
-    return found
+    counts = [_contenders(own, config) for own in found]
+    judged = [(number, one) for number, own in enumerate(found) for one in own[: counts[number]]]
+    if not judged:
+        return found
+    asked = encoder.ask_after(
+        [questions[number] for number, _ in judged],
+        [[paragraphs[place] for place in one.chain.paragraphs] for _, one in judged],
+    )
+    likely = iter(log_sigmoid(asked.complete / config.temperature).tolist())
+    return [
+        _with_judgement(own, [next(likely) for _ in range(count)], config)
+        for own, count in zip(found, counts, strict=True)
+    ]
+
+
+def _contenders(chains: Sequence[Ranked], config: RetrieveConfig) -> int:
+    """How many of a question's chains are judged: the first ones, all near the best, unless it has
+    none beside it or the judgement of chains of this length counts for nothing."""
+    if not chains:
+        return 0
+    hop = len(chains[0].chain.hops) - 1  # of a question's all alike
+    least = chains[0].score - at_hop(config.judge_margins, hop)
+    near = sum(one.score >= least for one in chains[: config.judged])
+    return near if near > 1 and at_hop(config.judge_weights, hop) else 0
+
+
+def _with_judgement(
+    chains: Sequence[Ranked], likely: Sequence[float], config: RetrieveConfig
+) -> list[Ranked]:
+    """Chains of which the first so many have weight * log p(complete) added to their scores. The
+    others lose as much as the worst of these, and so stay behind them."""
+    if not likely:
+        return list(chains)
+    weight = at_hop(config.judge_weights, len(chains[0].chain.hops) - 1)
+    added = [weight * one for one in (*likely, *[min(likely)] * (len(chains) - len(likely)))]
+    better = [replace(one, score=one.score + by) for one, by in zip(chains, added, strict=True)]
+    return sorted(better, key=lambda one: -one.score)

@@ -166,7 +166,8 @@ def accuracies(
 def write_stop_head(
     model: Path, out: Path, head: StopHead, fitted_to: Mapping[str, str] = {}
 ) -> None:
-    """The exported encoder again, with this stop head, whole or not at all."""
+    """The exported encoder again, with this stop head, whole or not at all. It has seen gold
+    chains alone, so it judges none."""
     manifest = read_manifest(model, KIND, FORMAT, remake=REMAKE, holds=HOLDS)
     config = from_table(EncoderConfig, manifest.config["encoder"])
     graph = onnx.load(file_of(model, GRAPH, REMAKE))
@@ -178,7 +179,8 @@ def write_stop_head(
     if values:
         raise ConfigError(f"{model} has no stop head: it was trained for one hop.")
     made_from = {**manifest.made_from, "stop head of": checksum_file(model / GRAPH), **fitted_to}
-    with new_artifact(out, Manifest(KIND, FORMAT, manifest.config, made_from)) as partial:
+    settings = {**manifest.config, "encoder": {**manifest.config["encoder"], "judges": False}}
+    with new_artifact(out, Manifest(KIND, FORMAT, settings, made_from)) as partial:
         for file in model.iterdir():
             if file.is_file():
                 shutil.copyfile(file, partial / file.name)

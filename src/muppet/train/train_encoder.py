@@ -58,7 +58,8 @@ class EncoderRun(Run[TrainingBatch]):
         )
         self._asked_of = questions_of_one_hop(self.data) if recipe.data.siblings else {}
         vectors = read_word_vectors("encoder", recipe.encoder, recipe.data.word_vectors)
-        self.model: Model = new_model(recipe.encoder, all_words(self.data), vectors)
+        config = replace(recipe.encoder, judges=recipe.objective.choice_weight > 0)
+        self.model: Model = new_model(config, all_words(self.data), vectors)
         begin_with(self.model.encoder, recipe.run.start)
         require_questions(self.dev, self.epoch(0))
         self.texts = Texts(self.data, self.model.preparer)
