@@ -47,6 +47,7 @@ BEAMS = (1, 2, 4, 8, 16, 32)
 MARGINS = (0.15, 0.25, 0.5, 1.0, math.inf)
 WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0)
 TITLES = ((0.0,), (0.0, 0.5), (0.2, 0.5), (0.5, 0.5))
+COVERAGES = (0.0, 0.25, 0.5, 1.0, 2.0)
 JUDGES = ((0.0,), (0.0, 0.5), (0.0, 1.0), (0.0, 2.0))
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0)
 OWN = "as it is set"
@@ -122,6 +123,7 @@ def forms(base: RetrieveConfig, *, with_all: bool) -> dict[str, RetrieveConfig]:
         temperature=1.0,
         lexical_weight=0.0,
         title_weights=(0.0,),
+        coverage_weight=0.0,
         judge_weights=(0.0,),
         widths=(8,),
         margin=math.inf,
@@ -145,6 +147,7 @@ def forms(base: RetrieveConfig, *, with_all: bool) -> dict[str, RetrieveConfig]:
     found |= {f"temperature {one:g}": replace(base, temperature=one) for one in TEMPERATURES}
     found |= {f"words count {one:g}": replace(base, lexical_weight=one) for one in WEIGHTS}
     found |= {f"names count {list(one)}": replace(base, title_weights=one) for one in TITLES}
+    found |= {f"coverage counts {one:g}": replace(base, coverage_weight=one) for one in COVERAGES}
     found |= {f"the judge counts {list(one)}": replace(base, judge_weights=one) for one in JUDGES}
     return {OWN: base} | {name: config for name, config in found.items() if config != base}
 

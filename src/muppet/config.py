@@ -72,12 +72,13 @@ class RetrieveConfig:
     paragraphs are searched, of a pool: `question` narrows by the question's words, `requery` by
     those of question and chain, `all` searches everything (the paper: [32, 512], ["question"]).
     `ranking` is the model's, or the one of the released code. The rest is ours, in the paper 1, 0,
-    0, 0 and inf: a hop's logit is divided by `temperature`, so that a network that is sure of many
-    paragraphs still tells them apart; its log probability loses up to `lexical_weight`, as far as
-    its words match less than the best of its pool, and its hop's `title_weights` if neither the
-    question nor the chain so far names its title; the best `judged` chains, those no further below
-    the best than its length's entry of `judge_margins`, are read once more, and what the stop head
-    says of each counts by that of `judge_weights`; a chain goes on only within `margin` of the
+    0, 0, 0 and inf: a hop's logit is divided by `temperature`, so that a network that is sure of
+    many paragraphs still tells them apart; its log probability loses up to `lexical_weight`, as far
+    as its words match less than the best of its pool, and its hop's `title_weights` if neither the
+    question nor the chain so far names its title; a whole chain loses up to `coverage_weight`, as
+    far as its sentences leave the question's words uncovered; the best `judged`, no further below
+    the best than the entry of `judge_margins` for their length, are read once more, and what the
+    stop head says counts by that of `judge_weights`; a chain goes on only within `margin` of the
     best.
     With `on_demand`, paragraphs without vectors are encoded when a search looks at them.
     """
@@ -90,9 +91,10 @@ class RetrieveConfig:
     temperature: float = 4.0
     lexical_weight: float = 0.5
     title_weights: tuple[float, ...] = (0.05, 0.3)
+    coverage_weight: float = 0.5
     judged: int = 16
     judge_margins: tuple[float, ...] = (math.inf, 0.2)
-    judge_weights: tuple[float, ...] = (3.0, 2.0, 0.0)
+    judge_weights: tuple[float, ...] = (3.0, 1.0, 0.0)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.3
     keep: int = 45
@@ -118,7 +120,8 @@ class RetrieveConfig:
                 "encoded on demand. Use question or requery, or `muppet encode` and on_demand = "
                 "false."
             )
-        require_between("retrieve.lexical_weight", self.lexical_weight, 0, HEAVIEST)
+        for name in ("lexical_weight", "coverage_weight"):
+            require_between(f"retrieve.{name}", getattr(self, name), 0, HEAVIEST)
         for name in ("title_weights", "judge_weights"):
             require_all_between(f"retrieve.{name}", getattr(self, name), 0, HEAVIEST)
         require_all_between("retrieve.judge_margins", self.judge_margins, 0, math.inf)

@@ -26,7 +26,9 @@ from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.retriever import open_retriever
 from random_model import Demo
 
-PLAIN = RetrieveConfig(temperature=1.0, title_weights=(0.0,), judge_weights=(0.0,))
+PLAIN = RetrieveConfig(
+    temperature=1.0, title_weights=(0.0,), coverage_weight=0.0, judge_weights=(0.0,)
+)
 OWN = tuple(
     Paragraph(name, name, (f"The {name} is one.", f" It was {age} and {name}.", " So it is."))
     for name, age in (("Whale", "old"), ("Station", "new"), ("Captain", "grey"), ("Ship", "lost"))

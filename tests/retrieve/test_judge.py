@@ -16,7 +16,7 @@ from muppet.retrieve.retriever import Retrieved, open_retriever
 from random_model import write_model
 
 QUESTIONS = ["Who founded the station where Shackleton is buried?", "Where is the museum?"]
-PLAIN = RetrieveConfig(judge_weights=(0.0,), keep=20)
+PLAIN = RetrieveConfig(judge_weights=(0.0,), coverage_weight=0.0, keep=20)
 JUDGED = replace(PLAIN, judge_weights=(0.5, 2.0), judge_margins=(math.inf,), judged=6)
 
 
@@ -87,10 +87,11 @@ def test_where_the_best_has_none_near_it_the_encoder_is_not_asked(
 def test_hops_as_the_model_decides_and_the_released_ranking_stay_as_they_are(
     knowledge: KnowledgeBase,
 ) -> None:
+    covered = replace(JUDGED, coverage_weight=1.0)
     for other in ({"hops": "auto"}, {"ranking": "released"}):
         plain, judged = (
             retrieved(knowledge, replace(config, **other))  # type: ignore[arg-type]
-            for config in (PLAIN, JUDGED)
+            for config in (PLAIN, covered)
         )
         assert [by_chain(one) for one in plain] == [by_chain(one) for one in judged]
 

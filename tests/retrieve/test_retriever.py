@@ -27,6 +27,7 @@ PAPER = RetrieveConfig(
     temperature=1.0,
     lexical_weight=0.0,
     title_weights=(0.0,),
+    coverage_weight=0.0,
     judge_weights=(0.0,),
     margin=inf,
 )

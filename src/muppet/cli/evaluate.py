@@ -207,8 +207,13 @@ def _systems(
     }
     settings = settings or knowledge.config.retrieve
     if pretrained:
-        none = (0.0,)  # its cosine alone
-        alone = replace(settings, lexical_weight=0.0, title_weights=none, judge_weights=none)
+        alone = replace(  # its cosine
+            settings,
+            lexical_weight=0.0,
+            title_weights=(0.0,),
+            coverage_weight=0.0,
+            judge_weights=(0.0,),
+        )
         once = replace(alone, hops=1, narrow=(max(settings.narrow),), keep=10)
         systems["pretrained one-shot"] = one_shot_pairs(
             open_retriever(knowledge, pretrained, once, progress)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from muppet.config import RetrieveConfig
+from muppet.config import Bm25Config, RetrieveConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.domain import Chain, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
@@ -19,8 +19,9 @@ from muppet.evaluate.narrowing import gold_key
 from muppet.evaluate.retrieval import BATCH, CUTOFFS, System
 from muppet.index.mips import best_sentences
 from muppet.knowledge.open import KnowledgeBase
+from muppet.lexical.bm25 import terms_of
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
-from muppet.retrieve.judge import judge
+from muppet.retrieve.judge import rank_whole
 from muppet.retrieve.names import known_text, name_of, unnamed
 from muppet.retrieve.retriever import Retrieved, Retriever
 
@@ -165,8 +166,9 @@ def _best_own(
     settings = BeamSettings(HOPS, widths=(len(own),), keep=keep)
     chains = beam_search(1, settings, ask=ask, search=search)
     texts = dict(enumerate(own))
-    (judged,) = judge(encoder, [question], chains, texts, config)
-    return Retrieved(question, judged, texts)
+    terms = terms_of(Bm25Config())
+    (ranked,) = rank_whole(encoder, [question], chains, texts, config, terms)
+    return Retrieved(question, ranked, texts)
 
 
 def _every_own(question: str, own: Sequence[Paragraph]) -> Retrieved:

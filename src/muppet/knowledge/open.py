@@ -25,7 +25,7 @@ from muppet.corpus.store import Store
 from muppet.domain import Hop, Progress, silent
 from muppet.errors import ArtifactError, ConfigError, CorpusError
 from muppet.knowledge.lock import full_disk_is_an_error, write_lock
-from muppet.lexical.bm25 import Bm25
+from muppet.lexical.bm25 import Bm25, terms_of
 from muppet.lexical.tfidf import Tfidf
 from muppet.lexical.tfidf_build import build_tfidf
 
@@ -57,6 +57,7 @@ class KnowledgeBase:
         manifest = read_manifest(directory, KIND, FORMAT, remake=REMAKE)
         self.config = from_table(Config, manifest.config)
         self.store = Store(directory / "corpus.sqlite")
+        self.terms = terms_of(self.config.bm25)
         self._opened: dict[str, Narrower] = {}
         self._stamp: tuple[int, bool] | None = None
         self._stale: set[str] = set()

@@ -5,7 +5,7 @@ by either (checklist 3); the title once more by itself, where `title_boost` is a
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -126,6 +126,12 @@ def _document(number: int, title: str, text: str) -> tantivy.Document:
     document.add_text("title", _composed(title))
     document.add_text("text", _composed(f"{title}\n{text}"))
     return document
+
+
+def terms_of(config: Bm25Config) -> Callable[[str], list[str]]:
+    """What a text is searched by: its words, stemmed, without those that say nothing."""
+    analyzer = _analyzer(config)
+    return lambda text: analyzer.analyze(_composed(text))
 
 
 def _composed(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Whole chains, each read once more beside its question: is the evidence complete? (checklist 34)
+"""Whole chains, looked at once more beside their question: do they cover it (coverage.py), and is
+the evidence complete? (checklist 34)
 
 Search compares vectors of texts that were read apart. The encoder that reformulates a question
 reads it together with a chain, and its stop head says whether that is all it takes: of the few best
@@ -12,6 +13,31 @@ from muppet.config import RetrieveConfig
 from muppet.domain import Paragraph
 from muppet.encode.encoder import TextEncoder
 from muppet.retrieve.beam import AUTO, RELEASED, Ranked, at_hop, log_sigmoid
+from muppet.retrieve.coverage import Terms, by_coverage
+
+
+def rank_whole(
+    encoder: TextEncoder,
+    questions: Sequence[str],
+    chains: Sequence[Sequence[Ranked]],
+    paragraphs: Mapping[int, Paragraph],
+    config: RetrieveConfig,
+    terms: Terms,
+) -> list[list[Ranked]]:
+    """The chains of each question, best first, by what they are as wholes too.
+
+    Not by `auto`, where the stop head was asked on the way and chains are of several lengths, nor
+    by the released ranking, which has no probabilities to add to.
+    """
+    found = [list(own) for own in chains]
+    if config.hops == AUTO or config.ranking == RELEASED:
+        return found
+    if weight := config.coverage_weight:
+        found = [
+            by_coverage(question, own, paragraphs, terms, weight)
+            for question, own in zip(questions, found, strict=True)
+        ]
+    return judge(encoder, questions, found, paragraphs, config)
 
 
 def judge(
@@ -21,13 +47,10 @@ def judge(
     paragraphs: Mapping[int, Paragraph],
     config: RetrieveConfig,
 ) -> list[list[Ranked]]:
-    """The chains of each question, best first, those that are judged by their completeness too.
-
-    By `auto` the stop head has been asked on the way, the released ranking has no probabilities to
-    add to, and not every encoder's stop head has learned to choose.
-    """
+    """The chains of each question, best first, those that are judged by their completeness too;
+    not every encoder's stop head has learned to tell it."""
     found = [list(own) for own in chains]
-    if config.hops == AUTO or config.ranking == RELEASED or not encoder.judges:
+    if not encoder.judges:
         return found
     counts = [_contenders(own, config) for own in found]
     judged = [(number, one) for number, own in enumerate(found) for one in own[: counts[number]]]

@@ -21,7 +21,7 @@ from muppet.index.whole import Whole
 from muppet.knowledge.encode import open_all, open_encoded, open_so_far
 from muppet.knowledge.open import KnowledgeBase, has_model
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
-from muppet.retrieve.judge import judge
+from muppet.retrieve.judge import rank_whole
 from muppet.retrieve.names import known_text, name_of, unnamed, with_chain
 from muppet.retrieve.on_demand import OnDemand, Searched
 
@@ -170,11 +170,12 @@ class Retriever:
         )
         numbers = {n for some in chains for one in some for n in one.chain.paragraphs}
         self._look_up(session, numbers)
-        chains = judge(self.encoder, questions, chains, session.paragraphs, self.config)
+        paragraphs, terms = session.paragraphs, self.knowledge.terms
+        chains = rank_whole(self.encoder, questions, chains, paragraphs, self.config, terms)
         _tell(session, [Prefix(n, some[0].chain) for n, some in enumerate(chains) if some])
         seconds = (time.perf_counter() - began) / max(len(questions), 1)
         return [
-            Retrieved(question, own, session.paragraphs, ranks, seconds)
+            Retrieved(question, own, paragraphs, ranks, seconds)
             for question, own, ranks in zip(questions, chains, session.ranks, strict=True)
         ]
 
