@@ -68,8 +68,8 @@ def test_a_chain_loses_by_what_it_leaves_uncovered() -> None:
     assert wrong.score == pytest.approx(-0.1 - 0.5 * (1 - covered[0]))
 
 
-@pytest.mark.parametrize("hops", [1, 2])
-def test_retrieval_counts_it_by_its_weight(kb: Path, hops: int) -> None:
+@pytest.mark.parametrize("hops", [1, 2, "auto"])
+def test_retrieval_counts_it_by_its_weight(kb: Path, hops: int | str) -> None:
     plain = RetrieveConfig(hops=hops, judge_weights=(0.0,), coverage_weight=0.0, keep=20)
     asked = "Who founded the station where Shackleton is buried?"
     with KnowledgeBase(kb) as knowledge:

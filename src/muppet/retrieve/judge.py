@@ -26,18 +26,18 @@ def rank_whole(
 ) -> list[list[Ranked]]:
     """The chains of each question, best first, by what they are as wholes too.
 
-    Not by `auto`, where the stop head was asked on the way and chains are of several lengths, nor
-    by the released ranking, which has no probabilities to add to.
+    The released ranking has no probabilities to add to. By `auto` chains are not judged: the stop
+    head was asked on the way.
     """
     found = [list(own) for own in chains]
-    if config.hops == AUTO or config.ranking == RELEASED:
+    if config.ranking == RELEASED:
         return found
     if weight := config.coverage_weight:
         found = [
             by_coverage(question, own, paragraphs, terms, weight)
             for question, own in zip(questions, found, strict=True)
         ]
-    return judge(encoder, questions, found, paragraphs, config)
+    return found if config.hops == AUTO else judge(encoder, questions, found, paragraphs, config)
 
 
 def judge(
