@@ -70,10 +70,13 @@ def rows(package: ZipFile, name: str) -> list[Row]:
 
 def balanced(questions: list[Row]) -> list[Row]:
     """As many of one answer as of the other, in the file's order."""
-    by_answer = [[one for one in questions if one["label"] is said] for said in (True, False)]
+    by_answer = [
+        [place for place, one in enumerate(questions) if one["label"] is said]
+        for said in (True, False)
+    ]
     few = min(map(len, by_answer))
-    kept = {one["question"] for own in by_answer for one in random.Random(SEED).sample(own, few)}
-    return [one for one in questions if one["question"] in kept]
+    kept = {place for own in by_answer for place in random.Random(SEED).sample(own, few)}
+    return [questions[place] for place in sorted(kept)]
 
 
 def in_own_format(row: Row) -> Row:

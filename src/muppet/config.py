@@ -93,7 +93,7 @@ class RetrieveConfig:
     title_weights: tuple[float, ...] = (0.05, 0.3)
     coverage_weight: float = 0.5
     judged: int = 16
-    judge_margins: tuple[float, ...] = (math.inf, 0.2)
+    judge_margins: tuple[float, ...] = (100.0, 0.2)
     judge_weights: tuple[float, ...] = (3.0, 1.0, 0.0)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.3

@@ -1,6 +1,8 @@
 """A chain is the better, the more of its question its sentences take up together."""
 
 import math
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from muppet.domain import Chain, Hop, Paragraph
 from muppet.knowledge.open import KnowledgeBase
 from muppet.lexical.bm25 import terms_of
 from muppet.retrieve.beam import Ranked
-from muppet.retrieve.coverage import by_coverage, coverages
+from muppet.retrieve.coverage import MOST_CHOICES, by_coverage, coverages
+from muppet.retrieve.judge import judge
 from muppet.retrieve.retriever import open_retriever
 
 SHIP = Paragraph("1", "Fram", ("It sailed to the Arctic.", " Colin Archer designed the ship."))
@@ -83,3 +86,43 @@ def test_retrieval_counts_it_by_its_weight(kb: Path, hops: int | str) -> None:
     ]
     assert [one.score for one in after.chains] == pytest.approx([one.score for one in expected])
     assert [one.chain for one in after.chains] != [one.chain for one in before.chains]
+
+
+def test_chains_are_judged_by_the_scores_that_coverage_has_left(kb: Path) -> None:
+    config = RetrieveConfig(judge_weights=(3.0,), judge_margins=(0.05,), keep=20)
+    plain = replace(config, judge_weights=(0.0,), coverage_weight=0.0)
+    asked = "Who founded the station where Shackleton is buried?"
+    with KnowledgeBase(kb) as knowledge:
+        before, after = (
+            open_retriever(knowledge, config=one).retrieve(asked) for one in (plain, config)
+        )
+        encoder = open_retriever(knowledge, config=config).encoder
+        covered = by_coverage(asked, before.chains, before.paragraphs, knowledge.terms, 0.5)
+        (expected,) = judge(encoder, [asked], [covered], before.paragraphs, config)
+        (judged_first,) = judge(encoder, [asked], [before.chains], before.paragraphs, config)
+    scores = {one.chain.paragraphs: one.score for one in after.chains}
+    wanted = {one.chain.paragraphs: one.score for one in expected}
+    assert scores == pytest.approx(wanted, abs=1e-4)
+    other = by_coverage(asked, judged_first, before.paragraphs, knowledge.terms, 0.5)
+    assert {one.chain.paragraphs: one.score for one in other} != pytest.approx(wanted, abs=1e-4)
+
+
+def test_long_chains_of_long_paragraphs_and_questions_of_many_words_are_bounded() -> None:
+    words = [f"word{number}" for number in range(400)]
+    rng = random.Random(5)
+    long = {
+        number: Paragraph(str(number), "", tuple(" ".join(rng.sample(words, 8)) for _ in range(40)))
+        for number in range(8)
+    }
+    chains = [tuple(rng.sample(range(8), 4)) for _ in range(45)]
+    counted = 0
+
+    def terms(text: str) -> list[str]:
+        nonlocal counted
+        counted += 1
+        return text.split()
+
+    found = coverages(" ".join(words), chains, long, terms)
+    assert counted == 1 + 8 * 41  # every text once, whatever the chains
+    assert all(0 < one < 1 for one in found)
+    assert MOST_CHOICES * 40 < 10_000  # choices of sentences that are looked at for a chain's hop

@@ -18,6 +18,7 @@ from muppet.errors import ConfigError
 from muppet.nn.model import trained_weights
 from muppet.nn.reader_model import load_reader
 from muppet.read.reader import ChainReader
+from muppet.text.tokens import words
 from muppet.train.batches import Texts
 from muppet.train.data import load_training_data
 from muppet.train.examples import TrainingData
@@ -233,6 +234,41 @@ def test_one_hop_questions_read_excerpts_in_batches_with_the_others(tiny_world: 
     ]
     assert run.mixes_lengths
     assert not ReaderRun(short(tiny_recipe(), epochs=1), tiny_world / "apart").mixes_lengths
+
+
+def test_a_wrong_paragraph_is_no_longer_than_the_excerpt_it_is_read_beside(
+    tiny_world: Path,
+) -> None:
+    articles = []
+    for place in ("Skerry", "Vardo"):
+        texts = [f"Seals swim near {place}. Light {n} was lit in 18{n}. Boats come by." for n in
+                 range(10, 16)]  # fmt: skip
+        asked = [[{"id": f"{place} {n}", "question": f"When was light {n} lit?",
+                   "answers": [{"text": f"18{n}", "answer_start": 0}]}]
+                 for n in range(10, 16)]  # fmt: skip
+        both = zip(texts, asked, strict=True)
+        found = [{"context": text, "qas": qas} for text, qas in both]
+        articles.append({"title": place, "paragraphs": found})
+    (tiny_world / "squad.json").write_text(json.dumps({"data": articles}))
+    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=1)
+    recipe = joined_recipe(bert)
+    data = replace(
+        recipe.data,
+        train=("train.json", "squad.json"),
+        excerpt=7,
+        wrong_paragraphs=2,
+        weights=replace(recipe.data.weights, squad=0.5),  # the others are not drawn, and not cut
+    )
+    run = ReaderRun(replace(recipe, data=data), tiny_world / "run")
+    drawn = [number for batch in run.epoch(0) for number in batch]
+    one_hop = [number for number in drawn if run.data.questions[number].dataset == "squad"]
+    samples = run.batch(0, 0, one_hop).samples
+    lengths = [
+        len(words(run.data.paragraphs[row].text)) for one in samples for row in one.paragraphs
+    ]
+    assert len(one_hop) == 6
+    assert len(lengths) == 18
+    assert max(lengths) <= 7
 
 
 def test_retrieved_chains_are_read_in_training(tiny_world: Path) -> None:

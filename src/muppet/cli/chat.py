@@ -144,7 +144,7 @@ class Talk:
     def _chains(self, _rest: str) -> None:
         result = self._asked()
         for number, chain in enumerate(result.chains[:SHOWN_CHAINS], 1):
-            click.echo(f"{number}. [{chain.score:.2f}]")
+            click.echo(f"{number}.")
             show_chain(chain, result.paragraphs, result.ranks)
 
     def _hops(self, wanted: str) -> None:

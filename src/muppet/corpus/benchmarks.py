@@ -90,7 +90,7 @@ def has_contexts(value: object) -> bool:
         return False
     if "question" in value and _are_titles(value.get("paragraphs")):
         return False
-    brings = not _CONTEXTS.isdisjoint(value) or value.keys() >= _PASSAGE
+    brings = not _CONTEXTS.isdisjoint(value) or _is_boolq(value)
     return _is_squad(value) or ("question" in value and brings)
 
 
@@ -112,6 +112,12 @@ def read_contexts(values: Iterable[Value], source: str) -> Iterator[Document | B
 
 def _is_squad(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("data"), list)
+
+
+def _is_boolq(value: Record) -> bool:
+    """A title, a passage, and true or false for an answer, or none; not a user's own question."""
+    given = value.get("answer", value.get("answers"))
+    return value.keys() >= _PASSAGE and given in (True, False, None)
 
 
 def _records(values: Iterable[Value]) -> Iterator[Value]:
@@ -148,7 +154,7 @@ def _format(record: object, number: int) -> _Format:
         return _PLAIN if _are_titles(record["paragraphs"]) else _MUSIQUE
     if not keys.isdisjoint({"context", "supporting_facts"}):
         return _HOTPOT
-    if keys >= _PASSAGE:
+    if isinstance(record, dict) and _is_boolq(record):
         return _BOOLQ
     if not keys.isdisjoint({"question", "answer", "answers"}):
         return _PLAIN

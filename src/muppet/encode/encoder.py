@@ -97,7 +97,8 @@ class TextEncoder:
         return self._asked(vectors, hop=0)
 
     def ask_after(self, questions: Sequence[str], chains: Sequence[Sequence[Paragraph]]) -> Asked:
-        """What they search with after these chains, all of the same number of paragraphs."""
+        """What they search with after these chains, all of the same number of paragraphs; whether
+        they are complete does not depend on that number, so for this alone they may differ."""
         vectors = self.reformulated(questions, chains)
         return self._asked(vectors, hop=len(chains[0]) if chains else 1)
 

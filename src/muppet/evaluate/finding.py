@@ -21,6 +21,7 @@ from muppet.index.mips import best_sentences
 from muppet.knowledge.open import KnowledgeBase
 from muppet.lexical.bm25 import terms_of
 from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
+from muppet.retrieve.coverage import Terms
 from muppet.retrieve.judge import rank_whole
 from muppet.retrieve.names import known_text, name_of, unnamed
 from muppet.retrieve.retriever import Retrieved, Retriever
@@ -75,12 +76,13 @@ def lexical_paragraphs(knowledge: KnowledgeBase, engine: str, keep: int = KEEP) 
 def among_own(encoder: TextEncoder, config: RetrieveConfig, keep: int = KEEP) -> Find:
     """The best pairs of each question's own paragraphs, by the model: the distractor setting.
 
-    All pairs are searched, and ranked as retrieval ranks them by these settings. Only words count
-    for nothing here, whatever `lexical_weight`: ten paragraphs say nothing of how rare a word is.
+    All pairs are searched, and ranked as retrieval ranks them by these settings. Only BM25 counts
+    for nothing here, whatever `lexical_weight`: nothing was narrowed.
     """
+    terms = terms_of(Bm25Config())
 
     def find(questions: Sequence[BenchmarkQuestion]) -> list[Retrieved]:
-        return [_best_own(encoder, one, config, keep) for one in questions]
+        return [_best_own(encoder, one, config, keep, terms) for one in questions]
 
     return find
 
@@ -136,7 +138,7 @@ def _by_shares(chains: Sequence[Chain]) -> list[Ranked]:
 
 
 def _best_own(
-    encoder: TextEncoder, asked: BenchmarkQuestion, config: RetrieveConfig, keep: int
+    encoder: TextEncoder, asked: BenchmarkQuestion, config: RetrieveConfig, keep: int, terms: Terms
 ) -> Retrieved:
     question, own = asked.question.text, own_paragraphs(asked)
     if len(own) < HOPS:
@@ -166,7 +168,6 @@ def _best_own(
     settings = BeamSettings(HOPS, widths=(len(own),), keep=keep)
     chains = beam_search(1, settings, ask=ask, search=search)
     texts = dict(enumerate(own))
-    terms = terms_of(Bm25Config())
     (ranked,) = rank_whole(encoder, [question], chains, texts, config, terms)
     return Retrieved(question, ranked, texts)
 

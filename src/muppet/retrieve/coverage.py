@@ -5,6 +5,7 @@ is scored hop by hop, and both of its hops may be near to one and the same half 
 the whole chain shows that nothing in it takes up the other. Not in the paper.
 """
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,11 @@ Terms = Callable[[str], Sequence[str]]
 """A text as the words to compare it by: stemmed, none that say nothing."""
 Mask = int
 """Which of a question's words stand somewhere, a bit for each."""
+
+MOST_WORDS = 64
+"""Of a longer question only so many words are looked for."""
+MOST_CHOICES = 64
+"""So many choices of sentences, those that hold most, go on to the next paragraph of a chain."""
 
 
 def by_coverage(
@@ -46,7 +52,8 @@ def coverages(
     """Of the question's words the share that the best choice of one sentence from each paragraph
     of a chain holds; the fewer of all these paragraphs have a word, the more it counts. A title
     goes with each sentence of its paragraph."""
-    bits = {word: 1 << place for place, word in enumerate(dict.fromkeys(terms(question)))}
+    asked = list(dict.fromkeys(terms(question)))[:MOST_WORDS]
+    bits = {word: 1 << place for place, word in enumerate(asked)}
     numbers = {number for chain in chains for number in chain}
     masks = {number: _sentence_masks(paragraphs[number], bits, terms) for number in numbers}
     holding = Counter(
@@ -62,7 +69,8 @@ def coverages(
     def best(chain: Sequence[int]) -> float:
         together = {0}
         for number in chain:
-            together = {mask | own for mask in together for own in masks[number]}
+            kept = heapq.nlargest(MOST_CHOICES, together, key=share)
+            together = {mask | own for mask in kept for own in masks[number]}
         return max(map(share, together))
 
     return [best(chain) for chain in chains]

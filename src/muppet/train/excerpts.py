@@ -3,7 +3,7 @@
 Not in the paper, which has the time to read whole paragraphs.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,6 +58,15 @@ def wrong_excerpts(
                 paragraphs.append(_part(data.paragraphs[row], first, past))
         found[number] = tuple(wrong)
     return TrainingData(data.questions, tuple(paragraphs)), found
+
+
+def short_negatives(
+    data: TrainingData, negatives: Mapping[int, Rows], longest: int, seed: int
+) -> tuple[TrainingData, dict[int, Rows]]:
+    """The paragraphs that are negatives of questions of one hop, cut as retrieved ones are."""
+    chains = {number: tuple((row,) for row in rows) for number, rows in negatives.items()}
+    data, cut = wrong_excerpts(data, chains, longest, seed)
+    return data, {number: tuple(row for (row,) in own) for number, own in cut.items()}
 
 
 def answering_sentence(

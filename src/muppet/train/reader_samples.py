@@ -52,13 +52,15 @@ def reader_samples(
     question = data.questions[number]
     is_one_hop = len(question.gold) == 1
     count = wrong.paragraphs if is_one_hop and wrong.paragraphs is not None else wrong.count
+    if question.dataset in WITHOUT_CHOICE:
+        return [ReaderSample(number, _in_some_order(question.gold, question, rng))]
     found = [
         chain for chain in (wrong.retrieved or {}).get(number, ()) if not is_gold(chain, question)
     ]
     retrieved = sum(rng.random() < wrong.retrieved_share for _ in range(count)) if found else 0
     places = rng.permutation(len(found))[:retrieved].tolist()
     chains = [found[place] for place in places]
-    made = 0 if question.dataset in WITHOUT_CHOICE else count - len(chains)
+    made = count - len(chains)
     if is_one_hop:
         near = (wrong.negatives or {}).get(number, question.distractors)
         chains += [(row,) for row in several(made, near, question.gold, data, rng)]

@@ -126,6 +126,13 @@ class EncoderRecipe:
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     run: RunConfig = field(default_factory=RunConfig)
 
+    def __post_init__(self) -> None:
+        if self.encoder.judges and not self.objective.choice_weight:
+            raise ConfigError(
+                "encoder.judges is set by training with objective.choice_weight, which is 0 here. "
+                "Leave it out, or give the choice a weight."
+            )
+
 
 class DataFiles(Protocol):
     """The settings that name files, alike for all that is trained."""

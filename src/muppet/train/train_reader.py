@@ -14,7 +14,7 @@ from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.train.batches import Texts
 from muppet.train.examples import TrainingData
-from muppet.train.excerpts import with_excerpts, wrong_excerpts
+from muppet.train.excerpts import short_negatives, with_excerpts, wrong_excerpts
 from muppet.train.negatives import squad_negatives
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
@@ -25,7 +25,7 @@ from muppet.train.reader_samples import (
     article_negatives,
     reader_samples,
 )
-from muppet.train.retrieved import Retrieved, read_retrieved
+from muppet.train.retrieved import Retrieved, Rows, read_retrieved
 from muppet.train.run import (
     Frozen,
     Run,
@@ -58,13 +58,13 @@ class ReaderRun(Run[ReaderBatch]):
         if recipe.data.excerpt:
             drawn = _drawn(self.data, recipe)
             self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed, drawn)
+        self._wrong = self._wrong_chains()
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
         self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
         begin_with(self.model.reader, recipe.run.start)
         require_questions(self.dev, self.epoch(0))
         self.texts = Texts(self.data, self.model.preparer)
         self.dev_texts = Texts(self.dev, self.model.preparer)
-        self._wrong = self._wrong_chains()
         self._dev_samples = dev_samples(self.dev_texts, recipe.data.dev_chains)
 
     @property
@@ -127,12 +127,16 @@ class ReaderRun(Run[ReaderBatch]):
 
     def _wrong_chains(self) -> WrongChains:
         data = self.recipe.data
-        negatives = {}
+        negatives: dict[int, Rows] = {}
         if data.weights.squad and data.wrong_paragraphs != 0:
             rng = np.random.default_rng(self.recipe.run.seed)
             near = squad_negatives(self.data, rng, _drawn(self.data, self.recipe))
             may_answer = data.answers_in == "every"
             negatives = article_negatives(self.data, near, may_answer=may_answer)
+        if data.excerpt:  # else a question's own paragraph would be the short one
+            self.data, negatives = short_negatives(
+                self.data, negatives, data.excerpt, self.recipe.run.seed
+            )
         return WrongChains(
             count=data.wrong_chains,
             paragraphs=None if data.wrong_paragraphs < 0 else data.wrong_paragraphs,
