@@ -94,7 +94,7 @@ class RetrieveConfig:
     coverage_weight: float = 0.5
     judged: int = 16
     judge_margins: tuple[float, ...] = (100.0, 0.2)
-    judge_weights: tuple[float, ...] = (3.0, 1.0, 0.0)
+    judge_weights: tuple[float, ...] = (3.0, 0.0)
     widths: tuple[int, ...] = (8,)
     margin: float = 0.3
     keep: int = 45
