@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from muppet.config import RetrieveConfig
+from muppet.config import Bm25Config, RetrieveConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion, Gold
 from muppet.domain import Chain, Hop, Paragraph, Question
 from muppet.encode.encoder import TextEncoder
@@ -23,6 +23,8 @@ from muppet.evaluate.finding import (
 )
 from muppet.evaluate.retrieval import evaluate_systems, lexical_pairs, model_chains
 from muppet.knowledge.open import KnowledgeBase
+from muppet.lexical.bm25 import terms_of
+from muppet.retrieve.coverage import by_coverage
 from muppet.retrieve.retriever import open_retriever
 from random_model import Demo
 
@@ -145,6 +147,19 @@ def test_own_paragraphs_that_nothing_names_lose_what_the_settings_say(demo: Demo
         ]
         loss = 0.25 * (OWN[first].title != "Captain") + 0.5 * (OWN[second].title != "Captain")
         assert one.score == pytest.approx(sum(hop.score for hop in hops) - loss)
+
+
+def test_own_paragraphs_that_leave_the_question_uncovered_lose_what_the_settings_say(
+    demo: Demo,
+) -> None:
+    asked = ask("Which ship of the grey captain was lost?", OWN[:2])
+    encoder, terms = TextEncoder(demo.encoder), terms_of(Bm25Config())
+    (plain,) = among_own(encoder, PLAIN)([asked])
+    (found,) = among_own(encoder, replace(PLAIN, coverage_weight=2.0))([asked])
+    assert found.chains == by_coverage(
+        asked.question.text, plain.chains, plain.paragraphs, terms, 2.0
+    )
+    assert {*found.chains[0].chain.paragraphs} == {2, 3}  # captain and ship
 
 
 def test_without_a_model_every_pair_is_read_and_of_one_gold_paragraph_that_alone(

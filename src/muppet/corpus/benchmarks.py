@@ -117,7 +117,7 @@ def _is_squad(value: object) -> bool:
 def _is_boolq(value: Record) -> bool:
     """A title, a passage, and true or false for an answer, or none; not a user's own question."""
     given = value.get("answer", value.get("answers"))
-    return value.keys() >= _PASSAGE and given in (True, False, None)
+    return value.keys() >= _PASSAGE and (given is None or isinstance(given, bool))
 
 
 def _records(values: Iterable[Value]) -> Iterator[Value]:
