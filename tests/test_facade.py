@@ -86,6 +86,7 @@ def test_chains_are_found_with_what_they_rest_on(kb: muppet.Knowledge) -> None:
         assert len(paragraphs) == 2
         assert all(isinstance(one, muppet.Paragraph) for one in paragraphs)
     assert found.ranks == kb.ask(QUESTION).ranks
+    assert kb.ask(QUESTION).scores[: len(found.scores)] == pytest.approx(found.scores)
 
 
 @pytest.mark.parametrize("hops", [1, 3])

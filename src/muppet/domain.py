@@ -174,7 +174,8 @@ class Result:
 
     Unless it `is_known`, the best answer is no more than a guess: most likely the documents do not
     hold it. `paragraphs` are those of the chains, by their numbers; `seconds` each stage took;
-    `ranks` say where a paragraph stands for the plain question.
+    `ranks` say where a paragraph stands for the plain question; `scores` are what the chains were
+    ranked by.
     """
 
     question: str
@@ -184,6 +185,7 @@ class Result:
     paragraphs: Mapping[int, Paragraph]
     seconds: Mapping[str, float]
     ranks: Mapping[int, int] = field(default_factory=dict)
+    scores: tuple[float, ...] = ()
 
     def chain_of(self, answer: Answer) -> Chain:
         """The chain that an answer was read in."""

@@ -68,6 +68,7 @@ class Muppet:
                 paragraphs=one.paragraphs,
                 seconds={"retrieve": one.seconds, "read": seconds},
                 ranks=one.ranks,
+                scores=tuple(ranked.score for ranked in one.chains),
             )
             for one, own in zip(found, answers, strict=True)
         ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import assert_refused, muppet
 
-from muppet.config import load_settings
+from muppet.config import RetrieveConfig, load_settings
 from muppet.train.reader_recipe import ReaderRecipe
 from muppet.train.train_reader import drawn_questions
 from random_model import write_model
@@ -45,7 +45,8 @@ def test_json_holds_every_hop_s_sentence_and_score(kb: Path) -> None:
     assert len(found["chains"]) == len(found["scores"]) == 5
     for chain, score in zip(found["chains"], found["scores"], strict=True):
         assert len(chain) == 2
-        assert sum(hop["score"] for hop in chain) == pytest.approx(score)
+        least = sum(hop["score"] for hop in chain) - RetrieveConfig().coverage_weight
+        assert least <= score <= least + RetrieveConfig().coverage_weight
         assert all(isinstance(hop["sentence"], int) for hop in chain)
 
 

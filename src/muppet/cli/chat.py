@@ -143,8 +143,9 @@ class Talk:
 
     def _chains(self, _rest: str) -> None:
         result = self._asked()
-        for number, chain in enumerate(result.chains[:SHOWN_CHAINS], 1):
-            click.echo(f"{number}.")
+        shown = zip(result.chains[:SHOWN_CHAINS], result.scores, strict=False)
+        for number, (chain, score) in enumerate(shown, 1):
+            click.echo(f"{number}. [{score:.2f}]")
             show_chain(chain, result.paragraphs, result.ranks)
 
     def _hops(self, wanted: str) -> None:
