@@ -137,10 +137,7 @@ def test_files_that_are_too_deep_for_a_parser_are_refused(tmp_path: Path) -> Non
         ("retrieve.title_weights = [0.1, nan]", "title_weights must be from 0 to 1,000,000, not"),
         ("retrieve.title_weights = []", "title_weights needs one number or more"),
         ("retrieve.judge_weights = [-1]", "judge_weights must be from 0 to 1,000,000, not"),
-        (
-            "retrieve.judge_margins = []",
-            "judge_margins needs one number or more",
-        ),
+        ("retrieve.judge_margins = []", "judge_margins needs one number or more"),
         ("retrieve.coverage_weight = -1", "coverage_weight must be from 0 to 1,000,000, not -1"),
         ("retrieve.judged = 0", "judged must be at least 1, not 0"),
         ("retrieve.temperature = 0", "temperature must be from 0.001 to 1,000,000, not 0"),

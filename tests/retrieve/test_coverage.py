@@ -11,8 +11,9 @@ from muppet.config import Bm25Config, RetrieveConfig
 from muppet.domain import Chain, Hop, Paragraph
 from muppet.knowledge.open import KnowledgeBase
 from muppet.lexical.bm25 import terms_of
+from muppet.retrieve import coverage
 from muppet.retrieve.beam import Ranked
-from muppet.retrieve.coverage import MOST_CHOICES, by_coverage, coverages
+from muppet.retrieve.coverage import by_coverage, coverages
 from muppet.retrieve.judge import judge
 from muppet.retrieve.retriever import open_retriever
 
@@ -107,7 +108,9 @@ def test_chains_are_judged_by_the_scores_that_coverage_has_left(kb: Path) -> Non
     assert {one.chain.paragraphs: one.score for one in other} != pytest.approx(wanted, abs=1e-4)
 
 
-def test_long_chains_of_long_paragraphs_and_questions_of_many_words_are_bounded() -> None:
+def test_of_long_chains_only_the_choices_of_sentences_that_hold_most_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     words = [f"word{number}" for number in range(400)]
     rng = random.Random(5)
     long = {
@@ -125,4 +128,7 @@ def test_long_chains_of_long_paragraphs_and_questions_of_many_words_are_bounded(
     found = coverages(" ".join(words), chains, long, terms)
     assert counted == 1 + 8 * 41  # every text once, whatever the chains
     assert all(0 < one < 1 for one in found)
-    assert MOST_CHOICES * 40 < 10_000  # choices of sentences that are looked at for a chain's hop
+    monkeypatch.setattr(coverage, "MOST_CHOICES", 1)
+    one_goes_on = coverages(" ".join(words), chains, long, terms)
+    assert all(few <= many for few, many in zip(one_goes_on, found, strict=True))
+    assert one_goes_on != found

@@ -210,22 +210,34 @@ def test_a_run_that_tunes_more_layers_may_start_from_one_that_tuned_fewer(
     assert all(torch.equal(own[name], weights[name]) for name in weights)
 
 
+def run_with_squad(
+    world: Path,
+    articles: list[dict[str, object]],
+    *,
+    excerpt: int,
+    wrong_paragraphs: int,
+    share: float,
+) -> ReaderRun:
+    """A run over the tiny world and these articles, of whose questions a share is drawn."""
+    (world / "squad.json").write_text(json.dumps({"data": articles}))
+    bert = ContextualConfig("transformer", str(write_bert(world / "bert")), layers=1, tuned=1)
+    recipe = joined_recipe(bert)
+    data = replace(
+        recipe.data,
+        train=("train.json", "squad.json"),
+        excerpt=excerpt,
+        wrong_paragraphs=wrong_paragraphs,
+        weights=replace(recipe.data.weights, squad=share),
+    )
+    return ReaderRun(replace(recipe, data=data), world / "run")
+
+
 def test_one_hop_questions_read_excerpts_in_batches_with_the_others(tiny_world: Path) -> None:
     text = "Seals live here. The light was lit in 1871. Boats come in summer."
     asked = {"id": "s", "question": "When was the light lit?",
              "answers": [{"text": "1871", "answer_start": 38}]}  # fmt: skip
     article = {"title": "Skerry Light", "paragraphs": [{"context": text, "qas": [asked]}]}
-    (tiny_world / "squad.json").write_text(json.dumps({"data": [article]}))
-    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=1)
-    recipe = joined_recipe(bert)
-    data = replace(
-        recipe.data,
-        train=("train.json", "squad.json"),
-        excerpt=8,
-        wrong_paragraphs=0,
-        weights=replace(recipe.data.weights, squad=1.0),
-    )
-    run = ReaderRun(replace(recipe, data=data), tiny_world / "run")
+    run = run_with_squad(tiny_world, [article], excerpt=8, wrong_paragraphs=0, share=1.0)
     last = len(run.data.questions) - 1
     batch = run.batch(0, 0, (0, last))
     (own,) = [sample for sample in batch.samples if sample.question == last]
@@ -249,17 +261,8 @@ def test_a_wrong_paragraph_is_no_longer_than_the_excerpt_it_is_read_beside(
         both = zip(texts, asked, strict=True)
         found = [{"context": text, "qas": qas} for text, qas in both]
         articles.append({"title": place, "paragraphs": found})
-    (tiny_world / "squad.json").write_text(json.dumps({"data": articles}))
-    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=1)
-    recipe = joined_recipe(bert)
-    data = replace(
-        recipe.data,
-        train=("train.json", "squad.json"),
-        excerpt=7,
-        wrong_paragraphs=2,
-        weights=replace(recipe.data.weights, squad=0.5),  # the others are not drawn, and not cut
-    )
-    run = ReaderRun(replace(recipe, data=data), tiny_world / "run")
+    # half of the questions are not drawn, and their paragraphs not cut
+    run = run_with_squad(tiny_world, articles, excerpt=7, wrong_paragraphs=2, share=0.5)
     drawn = [number for batch in run.epoch(0) for number in batch]
     one_hop = [number for number in drawn if run.data.questions[number].dataset == "squad"]
     samples = run.batch(0, 0, one_hop).samples
