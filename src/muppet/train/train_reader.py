@@ -55,10 +55,11 @@ class ReaderRun(Run[ReaderBatch]):
         self.made_from = _made_from(recipe)
         self.data, self.dev, self.left_out = load_data(recipe.data, recipe.reader.max_tokens)
         self._retrieved = self._read_retrieved()
+        needs_drawn = recipe.data.excerpt or recipe.data.weights.squad
+        drawn = _drawn(self.data, recipe) if needs_drawn else set()
         if recipe.data.excerpt:
-            drawn = _drawn(self.data, recipe)
             self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed, drawn)
-        self._wrong = self._wrong_chains()
+        self._wrong = self._wrong_chains(drawn)
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
         self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
         begin_with(self.model.reader, recipe.run.start)
@@ -125,12 +126,12 @@ class ReaderRun(Run[ReaderBatch]):
             self.data, found = wrong_excerpts(self.data, found, data.excerpt, self.recipe.run.seed)
         return found
 
-    def _wrong_chains(self) -> WrongChains:
+    def _wrong_chains(self, drawn: set[int]) -> WrongChains:
         data = self.recipe.data
         negatives: dict[int, Rows] = {}
         if data.weights.squad and data.wrong_paragraphs != 0:
             rng = np.random.default_rng(self.recipe.run.seed)
-            near = squad_negatives(self.data, rng, _drawn(self.data, self.recipe))
+            near = squad_negatives(self.data, rng, drawn)
             may_answer = data.answers_in == "every"
             negatives = article_negatives(self.data, near, may_answer=may_answer)
         if data.excerpt:  # else a question's own paragraph would be the short one
