@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from muppet.domain import Paragraph
 from muppet.text.tokens import words
 from muppet.train.examples import TrainingData, TrainingQuestion
-from muppet.train.excerpts import with_excerpts, wrong_excerpts
+from muppet.train.excerpts import Length, with_excerpts, wrong_excerpts
 
 LIGHT = Paragraph(
     "light",
@@ -26,7 +27,7 @@ ASKED = TrainingQuestion(
 
 
 def cut(question: TrainingQuestion, longest: int, seed: int = 0) -> tuple[str, ...]:
-    data = with_excerpts(TrainingData((question,), (LIGHT,)), longest, seed, {0})
+    data = with_excerpts(TrainingData((question,), (LIGHT,)), Length(longest), seed, {0})
     (row,) = data.questions[0].gold
     return data.paragraphs[row].sentences
 
@@ -56,19 +57,19 @@ def test_questions_of_more_hops_and_marked_support_keep_their_paragraphs() -> No
     two = replace(ASKED, gold=(0, 1))
     marked = replace(ASKED, support=((0, 2),))
     other = replace(LIGHT, id="other")
-    data = with_excerpts(TrainingData((two, marked), (LIGHT, other)), 5, 0, {0, 1})
+    data = with_excerpts(TrainingData((two, marked), (LIGHT, other)), Length(5), 0, {0, 1})
     assert data == TrainingData((two, marked), (LIGHT, other))
 
 
 def test_questions_of_yes_or_no_keep_their_paragraphs_though_a_sentence_says_no() -> None:
     no = replace(LIGHT, sentences=(*LIGHT.sentences, " There is no bell."))
     asked = replace(ASKED, text="Is there a bell?", dataset="boolq", answers=("no",))
-    data = with_excerpts(TrainingData((asked,), (no,)), 5, 0, {0})
+    data = with_excerpts(TrainingData((asked,), (no,)), Length(5), 0, {0})
     assert data == TrainingData((asked,), (no,))
 
 
 def test_only_what_is_wanted_is_cut() -> None:
-    data = with_excerpts(TrainingData((ASKED, ASKED), (LIGHT,)), 1, 0, {1})
+    data = with_excerpts(TrainingData((ASKED, ASKED), (LIGHT,)), Length(1), 0, {1})
     assert data.questions[0] == ASKED
     (row,) = data.questions[1].gold
     assert data.paragraphs[row].sentences == (" Skerry Light was first lit in 1871.",)
@@ -88,7 +89,7 @@ TWIN = replace(LIGHT, id="twin", title="Skerry")
 
 def test_wrong_paragraphs_are_cut_around_the_sentence_most_like_the_question() -> None:
     world = TrainingData((ASKED,), (LIGHT, HARBOUR))
-    data, found = wrong_excerpts(world, {0: ((0,), (1,))}, 8, seed=0)
+    data, found = wrong_excerpts(world, {0: ((0,), (1,))}, Length(8), seed=0)
     ((row,),) = found[0]  # gold is no wrong paragraph
     assert data.paragraphs[row].sentences == (" Its light was first seen in 1902.",)
     assert data.paragraphs[:2] == world.paragraphs
@@ -97,10 +98,27 @@ def test_wrong_paragraphs_are_cut_around_the_sentence_most_like_the_question() -
 
 def test_what_answers_too_is_no_wrong_excerpt() -> None:
     world = TrainingData((ASKED,), (LIGHT, HARBOUR, TWIN))
-    _, found = wrong_excerpts(world, {0: ((2,),)}, 8, seed=0)
+    _, found = wrong_excerpts(world, {0: ((2,),)}, Length(8), seed=0)
     assert found == {0: ()}
 
 
 def test_chains_of_questions_of_more_hops_stay_whole() -> None:
     world = TrainingData((replace(ASKED, gold=(0, 1)),), (LIGHT, HARBOUR, TWIN))
-    assert wrong_excerpts(world, {0: ((1, 2), (0, 2))}, 8, seed=0) == (world, {0: ((1, 2), (0, 2))})
+    chains = {0: ((1, 2), (0, 2))}
+    assert wrong_excerpts(world, chains, Length(8), seed=0) == (world, chains)
+
+
+def test_excerpts_have_one_length_or_as_many_short_as_long_ones() -> None:
+    rng = np.random.default_rng(0)
+    assert {Length(64).draw(rng) for _ in range(9)} == {64}
+    drawn = [Length(160, 40).draw(rng) for _ in range(2000)]
+    assert (min(drawn), max(drawn)) == (40, 160)
+    assert 0.46 < sum(one < 80 for one in drawn) / 2000 < 0.54
+
+
+def test_excerpts_of_many_lengths_hold_the_answer_whatever_their_length() -> None:
+    asked = tuple(replace(ASKED, id=f"q{n}") for n in range(30))
+    data = with_excerpts(TrainingData(asked, (LIGHT,)), Length(26, 7), 0, range(30))
+    kept = [data.paragraphs[row].sentences for one in data.questions for row in one.gold]
+    assert all(" Skerry Light was first lit in 1871." in one for one in kept)
+    assert {len(one) for one in kept} >= {1, 2, 3}

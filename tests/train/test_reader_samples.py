@@ -99,6 +99,14 @@ def test_squad_reads_its_own_paragraph_and_others_of_its_article_checklist_28() 
         assert all(one.paragraphs[0] in (7, 8, 9) for one in wrong)
 
 
+def test_a_share_of_the_questions_of_one_hop_has_wrong_paragraphs() -> None:
+    wrong = WrongChains(count=3, paragraphs=1, paragraphs_share=0.25)
+    drawn = [len(some) for _, *some in draw(data((4,), dataset="squad"), wrong, times=2000)]
+    assert set(drawn) == {0, 1}
+    assert 0.22 < sum(drawn) / 2000 < 0.28
+    assert {len(some) for _, *some in draw(data((0, 1)), wrong, times=50)} == {3}
+
+
 def test_an_article_of_one_paragraph_borrows_from_elsewhere_checklist_28() -> None:
     squad = data((4,), dataset="squad")
     for gold, *wrong in draw(squad, WrongChains(count=2, negatives={0: ()}), times=20):

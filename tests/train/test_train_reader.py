@@ -210,6 +210,25 @@ def test_a_run_that_tunes_more_layers_may_start_from_one_that_tuned_fewer(
     assert all(torch.equal(own[name], weights[name]) for name in weights)
 
 
+def test_a_run_that_tunes_fewer_layers_may_start_where_those_below_are_the_transformer_s_own(
+    tiny_world: Path,
+) -> None:
+    bert = ContextualConfig("transformer", str(write_bert(tiny_world / "bert")), layers=1, tuned=2)
+    both = joined_recipe(bert)
+    untrained = ReaderRun(both, tiny_world / "untrained")
+    untrained.save(trained_weights(untrained.network))
+    start = tiny_world / "untrained" / "best"
+    fewer = joined_recipe(replace(bert, tuned=1))
+    run = ReaderRun(replace(fewer, run=replace(fewer.run, start=str(start))), tiny_world / "fewer")
+    own, weights = trained_weights(run.network), load_file(start / "weights.safetensors")
+    assert own.keys() < weights.keys()
+    assert all(torch.equal(own[name], weights[name]) for name in own)
+    train_in(tiny_world / "both", both)  # now they are no longer
+    trained = replace(fewer.run, start=str(tiny_world / "both" / "best"))
+    with pytest.raises(ConfigError, match="do not fit"):
+        ReaderRun(replace(fewer, run=trained), tiny_world / "refused")
+
+
 def run_with_squad(
     world: Path,
     articles: list[dict[str, object]],

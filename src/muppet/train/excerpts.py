@@ -4,7 +4,7 @@ Not in the paper, which has the time to read whole paragraphs.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,11 +15,26 @@ from muppet.train.examples import TrainingData, TrainingQuestion
 from muppet.train.retrieved import Retrieved, Rows
 
 
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How many words an excerpt has at most: the `longest` for all, or with a `shortest` a number
+    of its own for each, so that a reader learns nothing from length."""
+
+    longest: int
+    shortest: int = 0
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """As often between 40 and 80, say, as between 80 and 160."""
+        if not self.shortest:
+            return self.longest
+        return round(self.shortest * (self.longest / self.shortest) ** rng.random())
+
+
 def with_excerpts(
-    data: TrainingData, longest: int, seed: int, wanted: Collection[int]
+    data: TrainingData, length: Length, seed: int, wanted: Collection[int]
 ) -> TrainingData:
     """The same questions; the wanted ones of one hop, if they ask for words of the text, have an
-    excerpt of so many words for their gold."""
+    excerpt of such a length for their gold."""
     rng = np.random.default_rng(seed)
     paragraphs = list(data.paragraphs)
     split: dict[int, list[list[str]]] = {}
@@ -29,7 +44,7 @@ def with_excerpts(
             (row,) = question.gold
             if row not in split:  # many questions share one
                 split[row] = [words(one) for one in data.paragraphs[row].sentences]
-            first, past = _around_answer(question, split[row], longest, rng)
+            first, past = _around_answer(question, split[row], length.draw(rng), rng)
             paragraphs.append(_part(data.paragraphs[row], first, past))
             question = replace(question, gold=(len(paragraphs) - 1,))
         questions.append(question)
@@ -37,9 +52,9 @@ def with_excerpts(
 
 
 def wrong_excerpts(
-    data: TrainingData, retrieved: Retrieved, longest: int, seed: int
+    data: TrainingData, retrieved: Retrieved, length: Length, seed: int
 ) -> tuple[TrainingData, Retrieved]:
-    """What was retrieved for questions of one hop, as excerpts of so many words around the sentence
+    """What was retrieved for questions of one hop, as excerpts of such lengths around the sentence
     most like the question; those that hold the answer, or are gold, are left out."""
     rng = np.random.default_rng(seed)
     paragraphs = list(data.paragraphs)
@@ -52,7 +67,7 @@ def wrong_excerpts(
         for (row,) in (chain for chain in chains if len(chain) == 1 and chain != question.gold):
             split = [words(sentence) for sentence in data.paragraphs[row].sentences]
             best = _most_alike(question.text, split, range(len(split)))
-            first, past = _with_neighbours(split, best, longest, rng)
+            first, past = _with_neighbours(split, best, length.draw(rng), rng)
             if not any(answer_places(own, question.answers) for own in split[first:past]):
                 wrong.append((len(paragraphs),))
                 paragraphs.append(_part(data.paragraphs[row], first, past))
@@ -61,11 +76,11 @@ def wrong_excerpts(
 
 
 def short_negatives(
-    data: TrainingData, negatives: Mapping[int, Rows], longest: int, seed: int
+    data: TrainingData, negatives: Mapping[int, Rows], length: Length, seed: int
 ) -> tuple[TrainingData, dict[int, Rows]]:
     """The paragraphs that are negatives of questions of one hop, cut as retrieved ones are."""
     chains = {number: tuple((row,) for row in rows) for number, rows in negatives.items()}
-    data, cut = wrong_excerpts(data, chains, longest, seed)
+    data, cut = wrong_excerpts(data, chains, length, seed)
     return data, {number: tuple(row for (row,) in own) for number, own in cut.items()}
 
 

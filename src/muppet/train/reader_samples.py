@@ -34,11 +34,12 @@ class WrongChains:
 
     A share of them are chains that were retrieved for it; of the others, a share are of
     `strangers` alone. Questions of one hop get so many `paragraphs` instead, if that is a number,
-    and `negatives` are those to take in place of its distractors.
+    but only a share of them get any; `negatives` are those to take in place of its distractors.
     """
 
     count: int = 2
     paragraphs: int | None = None
+    paragraphs_share: float = 1.0
     retrieved: Retrieved | None = None
     retrieved_share: float = 0.0
     strangers: float = 0.0
@@ -54,6 +55,8 @@ def reader_samples(
     count = wrong.paragraphs if is_one_hop and wrong.paragraphs is not None else wrong.count
     if question.dataset in WITHOUT_CHOICE:
         return [ReaderSample(number, _in_some_order(question.gold, question, rng))]
+    if is_one_hop and wrong.paragraphs_share < 1 and rng.random() >= wrong.paragraphs_share:
+        count = 0
     found = [
         chain for chain in (wrong.retrieved or {}).get(number, ()) if not is_gold(chain, question)
     ]

@@ -268,11 +268,13 @@ def begin_run(directory: Path, settings: object) -> None:
 
 def begin_with(network: nn.Module, start: str) -> None:
     """Give a network the weights of a model that was trained before, if one is named; that may
-    have tuned fewer layers of its transformer."""
+    have tuned fewer layers of its transformer, or more, if those are at `contextual.path` too."""
     if start:
         pretrained = {n: w for n, w in trained_weights(network).items() if PRETRAINED in n}
+        frozen = {n: w for n, w in network.named_parameters() if not w.requires_grad}
         trained = load_file(Path(start) / "weights.safetensors")
-        load_weights(network, pretrained | trained)
+        known = {n for n, w in frozen.items() if n in trained and torch.equal(w, trained[n])}
+        load_weights(network, pretrained | {n: w for n, w in trained.items() if n not in known})
 
 
 def start_files(start: str) -> list[str]:

@@ -14,7 +14,7 @@ from muppet.nn.reader import Reader
 from muppet.nn.reader_model import ReaderModel, new_reader, save_reader
 from muppet.train.batches import Texts
 from muppet.train.examples import TrainingData
-from muppet.train.excerpts import short_negatives, with_excerpts, wrong_excerpts
+from muppet.train.excerpts import Length, short_negatives, with_excerpts, wrong_excerpts
 from muppet.train.negatives import squad_negatives
 from muppet.train.reader_batches import ReaderBatch, make_reader_batch
 from muppet.train.reader_measure import answer_questions, dev_samples, summarise_answers
@@ -58,7 +58,7 @@ class ReaderRun(Run[ReaderBatch]):
         needs_drawn = recipe.data.excerpt or recipe.data.weights.squad
         drawn = _drawn(self.data, recipe) if needs_drawn else set()
         if recipe.data.excerpt:
-            self.data = with_excerpts(self.data, recipe.data.excerpt, recipe.run.seed, drawn)
+            self.data = with_excerpts(self.data, self._length, recipe.run.seed, drawn)
         self._wrong = self._wrong_chains(drawn)
         vectors = read_word_vectors("reader", recipe.reader, recipe.data.word_vectors)
         self.model: ReaderModel = new_reader(recipe.reader, all_words(self.data), vectors)
@@ -115,6 +115,10 @@ class ReaderRun(Run[ReaderBatch]):
     def save(self, weights: Mapping[str, Tensor]) -> None:
         save_reader(self.directory / "best", self.model, weights, self.made_from)
 
+    @property
+    def _length(self) -> Length:
+        return Length(self.recipe.data.excerpt, self.recipe.data.shortest_excerpt)
+
     def _read_retrieved(self) -> Retrieved | None:
         """The chains that were retrieved for the questions; those of one hop become excerpts, as
         the gold ones will be."""
@@ -123,7 +127,7 @@ class ReaderRun(Run[ReaderBatch]):
             return None
         found = read_retrieved(Path(data.retrieved), self.data)
         if data.excerpt:
-            self.data, found = wrong_excerpts(self.data, found, data.excerpt, self.recipe.run.seed)
+            self.data, found = wrong_excerpts(self.data, found, self._length, self.recipe.run.seed)
         return found
 
     def _wrong_chains(self, drawn: set[int]) -> WrongChains:
@@ -136,11 +140,12 @@ class ReaderRun(Run[ReaderBatch]):
             negatives = article_negatives(self.data, near, may_answer=may_answer)
         if data.excerpt:  # else a question's own paragraph would be the short one
             self.data, negatives = short_negatives(
-                self.data, negatives, data.excerpt, self.recipe.run.seed
+                self.data, negatives, self._length, self.recipe.run.seed
             )
         return WrongChains(
             count=data.wrong_chains,
             paragraphs=None if data.wrong_paragraphs < 0 else data.wrong_paragraphs,
+            paragraphs_share=data.wrong_share,
             retrieved=self._retrieved,
             retrieved_share=data.retrieved_share,
             strangers=data.strangers,
