@@ -10,7 +10,7 @@ WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src ./src
 RUN python -m venv /opt/muppet \
- && /opt/muppet/bin/pip install --no-cache-dir --constraint constraints.txt '.[all,serve,mcp]'
+ && /opt/muppet/bin/pip install --no-cache-dir --constraint constraints.txt '.[faiss,serve,mcp]'
 
 FROM python:3.11-slim
 COPY --from=build /opt/muppet /opt/muppet

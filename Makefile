@@ -60,5 +60,5 @@ clean:  ## remove .venv, site/ and all caches
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) '.[all,evaluate,train,serve,mcp,adapters,docs,dev]'
+	$(PIP) '.[faiss,evaluate,train,serve,mcp,adapters,docs,dev]'
 	@touch $@

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Both shipped models from nothing, into ../runs: `make models`. Some nineteen hours of two cores; stopped and started
-# again, it goes on where it was. Needs ../shared/data, and package registries for what the networks begin as.
+# All stages of both networks from nothing, into ../runs: `make models`. Some twenty-three hours, most of it training on
+# one core; stopped and started again, it goes on where it was. Needs ../shared/data, and package registries for what the networks begin as.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/.venv/bin:$PATH"

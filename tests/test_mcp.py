@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from muppet.cli.main import cli
 from random_model import Demo
 
-mcp = pytest.importorskip("mcp", reason="the mcp SDK is not installed: pip install 'muppet[mcp]'")
+mcp = pytest.importorskip("mcp", reason="the mcp SDK is not installed: pip install -e '.[mcp]'")
 
 MUPPET = str(Path(sys.executable).with_name("muppet"))
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"
@@ -134,5 +134,6 @@ def test_without_the_sdk_the_command_says_what_to_install(demo: Demo) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr == (
-        "muppet: Answering agents needs mcp, which is not installed: pip install 'muppet[mcp]'.\n"
+        "muppet: Answering agents needs mcp, which is not installed: "
+        "in the directory of Muppet's source, pip install --editable '.[mcp]'.\n"
     )

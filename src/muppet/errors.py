@@ -28,6 +28,10 @@ class QuestionError(MuppetError):
     """A question, or a file of questions or predictions, that cannot be used."""
 
 
+INSTALL = "in the directory of Muppet's source, pip install --editable '.[{}]'"
+"""How to get the libraries of an extra. The `muppet` of PyPI is somebody else's."""
+
+
 @contextmanager
 def needing(what: str, extra: str) -> Iterator[None]:
     """Around the import of an optional library: where it is missing, say what to install."""
@@ -38,5 +42,5 @@ def needing(what: str, extra: str) -> Iterator[None]:
         if library == "muppet":
             raise
         raise ConfigError(
-            f"{what} needs {library}, which is not installed: pip install 'muppet[{extra}]'."
+            f"{what} needs {library}, which is not installed: {INSTALL.format(extra)}."
         ) from error

@@ -77,5 +77,5 @@ def test_without_its_library_an_adapter_says_what_to_install(
     )
     assert done.stdout == (
         f"The {name} adapter needs {library}, which is not installed: "
-        f"pip install 'muppet[{adapter}]'.\n"
+        f"in the directory of Muppet's source, pip install --editable '.[{adapter}]'.\n"
     )

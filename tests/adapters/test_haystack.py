@@ -9,7 +9,7 @@ from random_model import Demo
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # it is read when haystack is imported
 haystack = pytest.importorskip(
-    "haystack", reason="haystack-ai is not installed: pip install 'muppet[haystack]'"
+    "haystack", reason="haystack-ai is not installed: pip install -e '.[haystack]'"
 )
 
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"

@@ -10,7 +10,7 @@ from muppet.errors import QuestionError
 from random_model import Demo
 
 pytest.importorskip(
-    "langchain_core", reason="langchain-core is not installed: pip install 'muppet[langchain]'"
+    "langchain_core", reason="langchain-core is not installed: pip install -e '.[langchain]'"
 )
 
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"

@@ -8,7 +8,7 @@ import muppet
 from random_model import Demo
 
 pytest.importorskip(
-    "llama_index.core", reason="llama-index-core is not installed: pip install 'muppet[llamaindex]'"
+    "llama_index.core", reason="llama-index-core is not installed: pip install -e '.[llamaindex]'"
 )
 
 QUESTION = "Which Norwegian sea captain founded the whaling station where Shackleton is buried?"

@@ -252,7 +252,7 @@ def test_settings_cannot_change_under_the_documents(tmp_path: Path) -> None:
     config = tmp_path / "my.toml"
     config.write_text("[corpus]\nmax_words = 17\n")
     outcome = muppet("index", tmp_path / "zoo.jsonl", "--into", zoo, "--config", config)
-    assert_refused(outcome, "was made with other settings")
+    assert_refused(outcome, "was made with other settings of [corpus]")
     assert answers(zoo, "zebra") == before
 
 

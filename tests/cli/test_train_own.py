@@ -218,7 +218,8 @@ def test_without_torch_it_says_what_to_install(world: World, tmp_path: Path) -> 
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "muppet: Training needs torch, which is not installed: pip install 'muppet[train]'.\n"
+        "muppet: Training needs torch, which is not installed: "
+        "in the directory of Muppet's source, pip install --editable '.[train]'.\n"
     )
     assert not (tmp_path / "own").exists()
 

@@ -11,7 +11,7 @@ import pytest
 from pages import DOCS, PAGES, ROOT, name_of
 
 MISSING = (
-    "NO MKDOCS HERE, SO THE SITE IS NOT BUILT. Get it with `pip install 'muppet[docs]'`, or "
+    "NO MKDOCS HERE, SO THE SITE IS NOT BUILT. Get it with `pip install -e '.[docs]'`, or "
     "`make test`, which does."
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from muppet.config import Config, CorpusConfig, ReadConfig
+from muppet.config import Config, CorpusConfig, ReadConfig, RetrieveConfig
 from muppet.corpus.sources import Sources
-from muppet.domain import Document
+from muppet.domain import Broken, Document
 from muppet.errors import CorpusError
 from muppet.knowledge.open import KnowledgeBase
 from muppet.knowledge.write import IndexSummary, index_documents, remove_from
@@ -131,6 +131,23 @@ def test_a_long_document_becomes_numbered_paragraphs(tmp_path: Path) -> None:
     assert counts(index_documents(kb, [document("owl", "\n\n".join(parts[:1]))])) == (0, 1, 0, 0)
     assert found(kb, "sleep") == []
     assert remove_from(kb, ["owl"]) == 1
+
+
+def test_how_it_is_asked_may_change_and_is_remembered_once_all_is_indexed(tmp_path: Path) -> None:
+    kb = tmp_path / "kb"
+    made = Config(corpus=CorpusConfig(min_words=1, max_words=3))
+    index_documents(kb, [document("owl", "Owls hoot.")], config=made)
+    other = replace(made, read=ReadConfig(chains=2), retrieve=RetrieveConfig(hops=1))
+    with pytest.raises(CorpusError):
+        index_documents(kb, [Broken("a.txt", 1, "is empty")], config=other)
+    with KnowledgeBase(kb) as base:
+        assert base.config == made
+    assert index_documents(kb, [document("owl", "Owls hoot.")], config=other).unchanged == 1
+    with KnowledgeBase(kb) as base:
+        assert base.config == other
+    index_documents(kb, [document("elk", "Elks roam.")])
+    with KnowledgeBase(kb) as base:
+        assert base.config == other
 
 
 def test_settings_of_the_first_run_hold_for_all(tmp_path: Path) -> None:

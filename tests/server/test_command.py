@@ -34,7 +34,7 @@ def test_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "muppet.server.run", raising=False)
-    assert "pip install 'muppet[serve]'" in refused(monkeypatch, capsys, kb)
+    assert "pip install --editable '.[serve]'" in refused(monkeypatch, capsys, kb)
 
 
 def test_two_knowledge_bases_need_two_names(

@@ -75,7 +75,8 @@ def test_without_torch_a_command_that_needs_it_says_so_in_one_line(
     command = [sys.executable, "-c", WITHOUT_TORCH, "train", *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == (
-        "muppet: Training needs torch, which is not installed: pip install 'muppet[train]'.\n"
+        "muppet: Training needs torch, which is not installed: "
+        "in the directory of Muppet's source, pip install --editable '.[train]'.\n"
     )
     assert done.returncode == 2
 

@@ -53,5 +53,6 @@ def test_without_torch_training_says_what_to_install(name: str) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == (
-        "Training needs torch, which is not installed: pip install 'muppet[train]'.\n"
+        "Training needs torch, which is not installed: "
+        "in the directory of Muppet's source, pip install --editable '.[train]'.\n"
     )

@@ -25,7 +25,7 @@ Started = TypeVar("Started", bound="Run[Any]")
 
 @click.group()
 def train() -> None:
-    """Train the networks (needs `pip install 'muppet[train]'`)."""
+    """Train the networks (needs the extra `train`, as `make test` installs it)."""
 
 
 def _recipe_options(command: Callable[..., None]) -> Callable[..., None]:

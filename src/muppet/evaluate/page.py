@@ -7,7 +7,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muppet.errors import ConfigError
+from muppet.errors import ConfigError, needing
 from muppet.evaluate.chains import RetrievalScores
 from muppet.evaluate.mistakes import Mistake, SecondHop
 from muppet.evaluate.report import Report, Table, make_tables
@@ -180,13 +180,9 @@ def _write_figure(directory: Path, figure: "Figure") -> str:
 
 def _draw(reports: Mapping[str, Report]) -> "Figure":
     """A panel overall and one for each type, with two lines for each system."""
-    try:
+    with needing("The page's figure", "evaluate"):
         import matplotlib
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigError(
-            "The page's figure needs matplotlib. Install it: pip install 'muppet[evaluate]'"
-        ) from error
     panels = _panels(reports)
     pens = _pens(panels["overall"])
     columns = min(len(panels), _PANELS_IN_A_ROW)

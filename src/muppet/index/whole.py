@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muppet.domain import Progress, silent
-from muppet.errors import ArtifactError, ConfigError
+from muppet.errors import ArtifactError, needing
 from muppet.index.disk import written_aside
 from muppet.index.mips import best_sentences, top
 from muppet.index.vectors import Vectors
@@ -173,10 +173,5 @@ def _cells(rows: int) -> int:
 
 
 def _faiss() -> Any:  # noqa: ANN401 (FAISS has no types)
-    try:
+    with needing("The search over all paragraphs", "faiss"):
         return importlib.import_module("faiss")
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            "The search over all paragraphs needs FAISS. Install it with "
-            "`pip install 'muppet[all]'`, or search among the narrowed paragraphs."
-        ) from error

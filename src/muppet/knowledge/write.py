@@ -99,6 +99,7 @@ def _index(
         finally:
             staging.close()  # what it has staged stays on the disk for the run that resumes this
         kb.catch_up(progress)
+        _keep_settings(kb, config)
         counts = staging.counts
         return IndexSummary(
             added=counts["added"],
@@ -185,8 +186,18 @@ def _unmake(directory: Path, *, keep_directory: bool) -> None:
 
 
 def _require_config(kb: KnowledgeBase, config: Config | None) -> None:
-    if config is not None and replace(config, retrieve=kb.config.retrieve) != kb.config:
+    """How a knowledge base is asked may change; what its files are made by may not."""
+    if (
+        config is not None
+        and replace(kb.config, retrieve=config.retrieve, read=config.read) != config
+    ):
         raise ConfigError(
-            f"{kb.directory} was made with other settings, and they cannot change under its "
-            "documents. Leave --config out, or index into a new knowledge base."
+            f"{kb.directory} was made with other settings of [corpus], [bm25] or [tfidf], and they "
+            "cannot change under its documents. Leave them out, or index into a new knowledge base."
         )
+
+
+def _keep_settings(kb: KnowledgeBase, config: Config | None) -> None:
+    """How it is asked from now on, if somebody says so."""
+    if config is not None and config != kb.config:
+        write_json(kb.directory / MANIFEST, asdict(Manifest(KIND, FORMAT, _lasting(config))))
