@@ -10,7 +10,7 @@ import click
 
 from muppet.cli.progress import ProgressLine
 from muppet.cli.shared import NamedPath, require_utf8
-from muppet.cli.train_made import bridges, chains, comparisons
+from muppet.cli.train_made import bridges, chains, comparisons, compositions
 from muppet.cli.train_own import own
 from muppet.config import load_settings
 from muppet.domain import Progress
@@ -335,4 +335,5 @@ def _megabytes(directory: Path) -> float:
 train.add_command(chains)
 train.add_command(comparisons)
 train.add_command(bridges)
+train.add_command(compositions)
 train.add_command(own)

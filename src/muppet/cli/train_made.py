@@ -1,10 +1,10 @@
-"""The commands that make what is trained on: comparisons, bridges, chains."""
+"""The commands that make what is trained on: comparisons, bridges, compositions, chains."""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -55,11 +55,7 @@ def comparisons(
             f"Nothing in {len(paragraphs):,} opening paragraphs can be compared. They should say "
             "what their subject is, and since when, as an encyclopedia's do."
         )
-    write_json(out, made)
-    if as_json:
-        click.echo(json.dumps({"questions": len(made), "paragraphs": len(paragraphs)}))
-    else:
-        click.echo(f"{out}: {len(made):,} questions from {len(paragraphs):,} paragraphs.")
+    _write(out, made, len(paragraphs), as_json=as_json)
 
 
 @click.command()
@@ -103,6 +99,43 @@ def bridges(
         click.echo(json.dumps({"questions": len(made), "names": len(mentions)}))
     else:
         click.echo(f"{out}: {len(made):,} questions of two hops, of {count:,} wanted.")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=NamedPath())
+@click.option("--out", required=True, type=NamedPath(), help="The questions' file.")
+@click.option("--count", default=2000, show_default=True, type=click.IntRange(1, 1_000_000),
+              help="How many questions.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="Another seed makes other questions.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def compositions(files: tuple[Path, ...], out: Path, count: int, seed: int, as_json: bool) -> None:
+    """Make questions of two hops from documents in FILES that name one another, to train on.
+
+    One says who directed a film, or whose son somebody is, and the other when and where that one
+    was born: "When was the director of Ill Wind born?" They come with answers and evidence, in
+    HotpotQA's schema: name the file among `data.train` of a recipe.
+    """
+    from muppet.train.compositions import make_compositions
+
+    progress = ProgressLine()
+    openings = _openings(files, progress, lambda _number, _title: True)
+    made = make_compositions(openings, count, seed, progress)
+    progress.close()
+    if not made:
+        raise CorpusError(
+            f"Among {len(openings):,} opening paragraphs none names another's subject as its "
+            "director, author, father or the like. They should say so as an encyclopedia's do, and "
+            "the one who is named needs a document of that title."
+        )
+    _write(out, made, len(openings), as_json=as_json)
+
+
+def _write(out: Path, made: list[dict[str, Any]], paragraphs: int, *, as_json: bool) -> None:
+    write_json(out, made)
+    if as_json:
+        click.echo(json.dumps({"questions": len(made), "paragraphs": paragraphs}))
+    else:
+        click.echo(f"{out}: {len(made):,} questions from {paragraphs:,} paragraphs.")
 
 
 def _openings(
