@@ -18,6 +18,8 @@ muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 10000 --brief --seed 6 --out ../runs/comparisons-8.json
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 10000 --brief --seed 8 --out ../runs/comparisons-9.json
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 16000 --brief --seed 15 --out ../runs/comparisons-15.json
+muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 8000 --brief --seed 20 --out ../runs/comparisons-20.json
+muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 3000 --out ../runs/compositions-1.json
 
 # the encoder
 muppet train encoder recipes/small.toml --out ../runs/small
@@ -52,7 +54,19 @@ muppet train bridges ../shared/data/squad/train-v1.1.json.xz --openings ../share
 muppet train chains ../kb48 ../shared/data/hotpotqa/train.json.xz ../shared/data/2wikimultihopqa/train.json.xz --hops 2 --out ../runs/chains-11.jsonl
 muppet train reader recipes/small-reader-11.toml --out ../runs/small-reader-11
 muppet train average ../runs/mean-8 ../runs/small-reader-10/best ../runs/small-reader-11/best --out ../runs/mean-11
-muppet train export ../runs/mean-11 --int8 --out ../runs/reader
+muppet train export ../runs/mean-11 --int8 --out ../runs/reader-11
+python -c "from pathlib import Path; from muppet.nn.from_export import write_trainable; write_trainable(Path('../runs/reader-11'), Path('../runs/shipped'))"
+for seed in 131 132; do
+  sed "s/^seed = 131/seed = $seed/" recipes/small-reader-13.toml > "../runs/small-reader-$seed.toml"
+  muppet train reader "../runs/small-reader-$seed.toml" --out "../runs/small-reader-$seed"
+done
+muppet train average ../runs/small-reader-131/best ../runs/small-reader-132/best --out ../runs/mean-13
+for seed in 141 142; do
+  sed "s/^seed = 141/seed = $seed/" recipes/small-reader-14.toml > "../runs/small-reader-$seed.toml"
+  muppet train reader "../runs/small-reader-$seed.toml" --out "../runs/small-reader-$seed"
+done
+muppet train average ../runs/small-reader-141/best ../runs/small-reader-142/best --out ../runs/mean-14
+muppet train export ../runs/mean-14 --int8 --out ../runs/reader
 muppet train calibrate ../kb48 ../shared/data/hotpotqa/dev.json.xz --count 200 --reader ../runs/reader
 
 # their numbers

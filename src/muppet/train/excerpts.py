@@ -27,7 +27,7 @@ class Length:
         """As often between 40 and 80, say, as between 80 and 160."""
         if not self.shortest:
             return self.longest
-        return round(self.shortest * (self.longest / self.shortest) ** rng.random())
+        return round(self.shortest * (self.longest / self.shortest) ** float(rng.random()))
 
 
 def with_excerpts(
