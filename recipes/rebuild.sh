@@ -55,7 +55,7 @@ muppet train chains ../kb48 ../shared/data/hotpotqa/train.json.xz ../shared/data
 muppet train reader recipes/small-reader-11.toml --out ../runs/small-reader-11
 muppet train average ../runs/mean-8 ../runs/small-reader-10/best ../runs/small-reader-11/best --out ../runs/mean-11
 muppet train export ../runs/mean-11 --int8 --out ../runs/reader-11
-python -c "from pathlib import Path; from muppet.nn.from_export import write_trainable; write_trainable(Path('../runs/reader-11'), Path('../runs/shipped'))"
+[ -e ../runs/shipped/manifest.json ] || python -c "from pathlib import Path; from muppet.nn.from_export import write_trainable; write_trainable(Path('../runs/reader-11'), Path('../runs/shipped'))"
 for seed in 131 132; do
   sed "s/^seed = 131/seed = $seed/" recipes/small-reader-13.toml > "../runs/small-reader-$seed.toml"
   muppet train reader "../runs/small-reader-$seed.toml" --out "../runs/small-reader-$seed"

@@ -148,6 +148,10 @@ def test_how_it_is_asked_may_change_and_is_remembered_once_all_is_indexed(tmp_pa
     index_documents(kb, [document("elk", "Elks roam.")])
     with KnowledgeBase(kb) as base:
         assert base.config == other
+    alone = Config(read=ReadConfig(longest=3))
+    index_documents(kb, [document("elk", "Elks roam.")], config=alone)
+    with KnowledgeBase(kb) as base:  # what it was made by stays; how it is asked is all new
+        assert base.config == Config(corpus=made.corpus, read=ReadConfig(longest=3))
 
 
 def test_settings_of_the_first_run_hold_for_all(tmp_path: Path) -> None:

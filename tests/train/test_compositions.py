@@ -44,6 +44,11 @@ def test_who_directed_a_film_and_when_that_one_was_born() -> None:
     assert ("Where did Marrow's director study?", "Leith Academy") in asked
 
 
+def test_a_film_has_years_and_was_not_born() -> None:
+    film = paragraph("Marrow", "Marrow (also Mergur, 1921) is a film directed by Hilda Crane.")
+    assert "3 May 1881" in {answer for _, answer in pairs(film, CRANE)}
+
+
 def test_a_question_has_its_two_openings_and_the_sentences_it_rests_on() -> None:
     for one in made(FILM, CRANE):
         assert one["type"] == "composed"
@@ -111,6 +116,62 @@ def test_a_question_is_asked_once_and_the_same_seed_asks_the_same() -> None:
     assert {one["_id"] for one in first} == {f"composition-1-{n}" for n in range(len(first))}
     assert made(*openings) == first != made(*openings, seed=2)
     assert made(*openings, count=2) == first[:2]
+
+
+ACTOR = "Jo Holm (born 2 May 1960) is a film director."
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        (
+            " Her husband, Bob Holm (5 June 1880 - 1 May 1950), wrote.",
+            ("5 June 1880", "1 May 1950"),
+        ),
+        (" Her father died in Paris.", ("Paris",)),
+        (" On 4 May 1981 in London she sang.", ("London",)),
+        (" Her brother studied at Oxford.", ("Oxford",)),
+        (" Her best film is Reel (1970).", ("1970",)),
+    ],
+)
+def test_what_is_said_of_others_is_not_said_of_the_one_who_is_named(
+    said: str, wrong: tuple[str, ...]
+) -> None:
+    film = paragraph("Low", "Low is a film directed by Jo Holm.")
+    answers = {answer for _, answer in pairs(film, paragraph("Jo Holm", ACTOR, said))}
+    assert "2 May 1960" in answers
+    assert not answers & set(wrong)
+
+
+def test_a_place_at_the_end_of_a_sentence_has_no_full_stop() -> None:
+    film = paragraph("Low", "Low is a film directed by Jo Holm.")
+    asked = pairs(
+        film, paragraph("Jo Holm", ACTOR, " She was born in Rome.", " She died in St. Ives.")
+    )
+    assert {"Rome", "St. Ives"} <= {answer for _, answer in asked}
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "Low is a remake of the film Marrow directed by Hilda Crane.",
+        "Low is the soundtrack of the film Marrow directed by Hilda Crane.",
+        "Low (born 1 May 1990) is the step-son of Hilda Crane.",
+        "Low (born 1 May 1990) is married to Al Bo, the son of Hilda Crane.",
+    ],
+)
+def test_what_is_said_of_another_s_work_or_kin_is_not_asked(opening: str) -> None:
+    assert made(paragraph("Low", opening), CRANE) == []
+
+
+def test_two_films_of_one_name_are_not_asked_for() -> None:
+    other = paragraph("Marrow", "Marrow is a 1960 film directed by Jo Holm.")
+    assert made(FILM, CRANE, other, paragraph("Jo Holm", ACTOR)) == []
+
+
+def test_texts_with_few_blanks_are_left_out() -> None:
+    blob = paragraph("Hilda Crane", CRANE.sentences[0], " " + "1" * 2000)
+    assert made(FILM, blob) == []
 
 
 def test_too_long_openings_and_empty_ones_are_left_out() -> None:

@@ -225,7 +225,7 @@ def test_a_run_that_tunes_fewer_layers_may_start_where_those_below_are_the_trans
     assert all(torch.equal(own[name], weights[name]) for name in own)
     train_in(tiny_world / "both", both)  # now they are no longer
     trained = replace(fewer.run, start=str(tiny_world / "both" / "best"))
-    with pytest.raises(ConfigError, match="do not fit"):
+    with pytest.raises(ConfigError, match=r"Raise contextual\.tuned"):
         ReaderRun(replace(fewer, run=trained), tiny_world / "refused")
 
 
@@ -373,4 +373,6 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
         "small-reader-8",
         "small-reader-10",
         "small-reader-11",
+        "small-reader-13",
+        "small-reader-14",
     }

@@ -186,18 +186,24 @@ def _unmake(directory: Path, *, keep_directory: bool) -> None:
 
 
 def _require_config(kb: KnowledgeBase, config: Config | None) -> None:
-    """How a knowledge base is asked may change; what its files are made by may not."""
-    if (
-        config is not None
-        and replace(kb.config, retrieve=config.retrieve, read=config.read) != config
+    """How a knowledge base is asked may change; what its files are made by may not. Of that, what a
+    file of settings leaves out stands at its default, and says nothing."""
+    made_by = ("corpus", "bm25", "tfidf")
+    if config is None or all(
+        getattr(config, part) in (getattr(kb.config, part), getattr(Config(), part))
+        for part in made_by
     ):
-        raise ConfigError(
-            f"{kb.directory} was made with other settings of [corpus], [bm25] or [tfidf], and they "
-            "cannot change under its documents. Leave them out, or index into a new knowledge base."
-        )
+        return
+    raise ConfigError(
+        f"{kb.directory} was made with other settings of [corpus], [bm25] or [tfidf], and they "
+        "cannot change under its documents. Leave them out, or index into a new knowledge base."
+    )
 
 
 def _keep_settings(kb: KnowledgeBase, config: Config | None) -> None:
-    """How it is asked from now on, if somebody says so."""
-    if config is not None and config != kb.config:
-        write_json(kb.directory / MANIFEST, asdict(Manifest(KIND, FORMAT, _lasting(config))))
+    """How it is asked from now on, if somebody says so: all of that."""
+    if config is None:
+        return
+    kept = replace(kb.config, retrieve=config.retrieve, read=config.read)
+    if kept != kb.config:
+        write_json(kb.directory / MANIFEST, asdict(Manifest(KIND, FORMAT, _lasting(kept))))

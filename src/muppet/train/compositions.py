@@ -9,10 +9,9 @@ Patterns over encyclopedia prose, as in `facts`: what they miss is no loss.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -24,6 +23,8 @@ from muppet.train.facts import Subject, facts_of
 
 LONGEST = 150
 """Words of a paragraph; longer ones are left out."""
+CHARACTERS = 1500
+"""And its characters: some texts have few blanks."""
 WORKS_SAY, PEOPLE_SAY = 2, 4
 """Sentences of a paragraph that may say whom it belongs to."""
 MOSTLY = 0.8
@@ -48,7 +49,13 @@ _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 )
 _DATE = rf"(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}})"
-_PLACE = r"[A-Z][\w'’.-]+(?: [A-Z][\w'’-]+){0,2}(?:, [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)?"
+_WORD = r"(?:St\. )?[A-Z][\w'’-]+"
+_PLACE = rf"{_WORD}(?: [A-Z][\w'’-]+){{0,2}}(?:, {_WORD}(?: [A-Z][\w'’-]+)?)?"
+_OWN = (
+    r"^(?:(?!\b(?:father|mother|parents|husband|wife|brothers?|sisters?|sons?|daughters?|friend|"
+    r"married|widow)\b).)*?"
+)
+"""A sentence that has told of nobody else before."""
 
 
 class Relation(NamedTuple):
@@ -64,7 +71,10 @@ _IS = r"^(?!.*\b(?:based|adapt|inspired)).*?\b(?:is|was) (?:an?|the) [^.;]*?"
 _ANYBODY = re.compile("")
 RELATIONS = {
     "director": Relation(
-        re.compile(rf"\bfilm\b[^.;]*?\bdirected (?:and \w+ )?by {_TOLD}"),
+        re.compile(
+            r"^(?!.*\b(?:remake|sequel|prequel|soundtrack|spin-off)\b).*?"
+            rf"\bfilm\b[^.;]*?\bdirected (?:and \w+ )?by {_TOLD}"
+        ),
         ("the director of {}", "the director of the film {}", "{}'s director"),
         re.compile(r"direct|film|actor|actress"),
     ),
@@ -99,7 +109,7 @@ RELATIONS = {
         _ANYBODY,
     ),
     "parent": Relation(
-        re.compile(rf"\b(?:son|daughter) of {_TOLD}"),
+        re.compile(rf"^(?!.*\bmarried\b).*?(?<![-\w])(?:son|daughter) of {_TOLD}"),
         ("{}'s {parent}", "the {parent} of {}"),
         _ANYBODY,
     ),
@@ -109,7 +119,7 @@ RELATIONS = {
         _ANYBODY,
     ),
     "sibling": Relation(
-        re.compile(rf"\b(?:brother|sister) of {_TOLD}"),
+        re.compile(rf"^(?!.*\bmarried\b).*?(?<![-\w])(?:brother|sister) of {_TOLD}"),
         ("{}'s {sibling}", "the {sibling} of {}"),
         _ANYBODY,
     ),
@@ -120,10 +130,12 @@ _OF_PEOPLE = frozenset(_HIS)
 
 
 class Attribute(NamedTuple):
-    """How an opening says it, the answer in group 1, and how it is asked for."""
+    """How an opening says it, the answer in group 1, how it is asked for, and in how many of its
+    sentences it may be said."""
 
     pattern: re.Pattern[str]
     asked: tuple[str, ...]
+    sentences: int = 1
 
 
 ATTRIBUTES = {
@@ -136,20 +148,25 @@ ATTRIBUTES = {
         ("In what year was {} born?",),
     ),
     "date of death": Attribute(
-        re.compile(rf"^[^(]*\([^()]*\d{{4}}[^()]*? ?[–—-] ?({_DATE})[^()]*\)"),
+        re.compile(rf"^[^(]*\([^()]{{0,200}}\d{{4}}[^()]{{0,9}} ?[–—-] ?({_DATE})[^()]*\)"),
         ("When did {} die?", "What is the date of death of {}?"),
     ),
     "place of birth": Attribute(
-        re.compile(rf"\b(?:[Bb]orn|{_DATE})(?: on)?(?: {_DATE},?| in \d{{4}},?)? in ({_PLACE})"),
+        re.compile(rf"{_OWN}\b[Bb]orn(?: on)?(?: {_DATE},?| in \d{{4}},?)? in ({_PLACE})"),
         ("Where was {} born?", "What is the place of birth of {}?", "In which city was {} born?"),
+        sentences=PEOPLE_SAY,
     ),
     "place of death": Attribute(
-        re.compile(rf"\bdied (?:on {_DATE},? )?in ({_PLACE})"),
+        re.compile(rf"{_OWN}\bdied (?:on {_DATE},? )?in ({_PLACE})"),
         ("Where did {} die?", "What is the place of death of {}?"),
+        sentences=PEOPLE_SAY,
     ),
     "education": Attribute(
-        re.compile(rf"\b(?:graduated from|educated at|studied at|attended) (?:the )?({_PLACE})"),
+        re.compile(
+            rf"{_OWN}\b(?:graduated from|educated at|studied at|attended) (?:the )?({_PLACE})"
+        ),
         ("Where did {} study?", "Where did {} graduate from?"),
+        sentences=PEOPLE_SAY,
     ),
 }
 NATIONALITY = ("What nationality is {}?", "Which country is {} from?")
@@ -179,7 +196,7 @@ def make_compositions(
     """So many questions in HotpotQA's schema, or fewer; as many of each relation as there are."""
     by_title: dict[str, Paragraph] = {}
     for one in openings:
-        if one.sentences and len(one.text.split()) <= LONGEST:
+        if one.sentences and len(one.text) <= CHARACTERS and len(one.text.split()) <= LONGEST:
             by_title.setdefault(one.title, one)
     links = list(find_links(by_title, progress))
     made = islice(_Maker(links, np.random.default_rng(seed)).questions(), count)
@@ -204,24 +221,23 @@ def _links_of(paragraph: Paragraph, by_title: Mapping[str, Paragraph]) -> Iterat
             named = _named(sentence[told.end() :], by_title) if told else None
             if named is None or not relation.fits.search(" ".join(named.sentences[:2])):
                 continue
-            subject, other = _subject(paragraph), _subject(named)
+            subject = Subject(paragraph, facts_of(paragraph))
+            other = Subject(named, facts_of(named))
             if subject.is_person == of_people and other.is_person and other.title != subject.title:
                 yield Link(name, subject, number, other)
 
 
-@cache
-def _subject(paragraph: Paragraph) -> Subject:
-    return Subject(paragraph, facts_of(paragraph))
-
-
 def known_of(subject: Subject) -> dict[str, Known]:
     """What can be asked of somebody, by name."""
-    found = {}
+    found: dict[str, Known] = {}
     for name, attribute in ATTRIBUTES.items():
-        for number, sentence in enumerate(subject.paragraph.sentences):
+        for number, sentence in enumerate(subject.paragraph.sentences[: attribute.sentences]):
             told = attribute.pattern.search(sentence)
             if told and name not in found:
                 found[name] = Known(told[1], number, attribute.asked)
+    year = found.get("year of birth")
+    if year and int(year.answer) != subject.facts["born"].value:
+        del found["year of birth"]
     if nation := subject.facts.get("nation"):
         found["nationality"] = Known(str(nation.value), nation.sentence, NATIONALITY)
     return found
@@ -244,6 +260,10 @@ class _Maker:
         self._links: dict[str, list[Link]] = defaultdict(list)
         for link in links:
             self._links[link.relation].append(link)
+        self._titles = Counter(
+            title
+            for title, _ in {(one.subject.title, one.subject.paragraph.title) for one in links}
+        )
         self._rng = rng
 
     def questions(self) -> Iterator[dict[str, Any]]:
@@ -278,9 +298,10 @@ class _Maker:
             name: one for name, one in known_of(link.named).items() if one.answer not in first.text
         }
         called = self._called(link)
-        if not fitting or not called or link.subject.title in second.text:
+        is_one = self._titles[link.subject.title] == 1  # not two films of one name
+        if not fitting or not called or not is_one or link.subject.title in second.text:
             return None
-        own = known_of(link.subject)
+        own = known_of(link.subject) if link.subject.is_person else {}
         confusable = [name for name in fitting if name in own] or list(fitting)
         if "date of birth" in confusable and self._rng.random() < MOSTLY:
             confusable = [name for name in confusable if name != "year of birth"]

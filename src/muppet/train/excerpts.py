@@ -3,6 +3,7 @@
 Not in the paper, which has the time to read whole paragraphs.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,7 +28,7 @@ class Length:
         """As often between 40 and 80, say, as between 80 and 160."""
         if not self.shortest:
             return self.longest
-        return round(self.shortest * (self.longest / self.shortest) ** float(rng.random()))
+        return round(math.exp(rng.uniform(math.log(self.shortest), math.log(self.longest))))
 
 
 def with_excerpts(

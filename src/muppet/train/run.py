@@ -273,8 +273,15 @@ def begin_with(network: nn.Module, start: str) -> None:
         pretrained = {n: w for n, w in trained_weights(network).items() if PRETRAINED in n}
         frozen = {n: w for n, w in network.named_parameters() if not w.requires_grad}
         trained = load_file(Path(start) / "weights.safetensors")
-        known = {n for n, w in frozen.items() if n in trained and torch.equal(w, trained[n])}
-        load_weights(network, pretrained | {n: w for n, w in trained.items() if n not in known})
+        left = frozen.keys() & trained.keys()
+        if any(not torch.equal(frozen[name], trained[name]) for name in left):
+            raise ConfigError(
+                f"{start} was trained in layers that this run leaves as they are in its "
+                "contextual.path, where they are others. Raise contextual.tuned, or name the "
+                "transformer that lies beside run.start."
+            )
+        own = {name: weight for name, weight in trained.items() if name not in left}
+        load_weights(network, pretrained | own)
 
 
 def start_files(start: str) -> list[str]:
