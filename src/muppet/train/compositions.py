@@ -1,8 +1,8 @@
 """Openings that name one another → questions of two hops: when was the director of a film born?
 
 One opening says who somebody or something belongs to, and the other what there is to know of that
-one. Often the first could say the same of its own subject: "Vsevolod Gantmakher (born 1935 in
-Moscow) is the son of Felix Gantmacher", and where was his father born? A reader that has not seen
+one. Often the first could say the same of its own subject: "Edmund Crane (born 1911 in Leith) is
+the son of Hilda Crane", and where was his mother born? A reader that has not seen
 enough of these answers with the son's.
 
 Patterns over encyclopedia prose, as in `facts`: what they miss is no loss.
