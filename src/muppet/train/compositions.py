@@ -2,8 +2,8 @@
 
 One opening says who somebody or something belongs to, and the other what there is to know of that
 one. Often the first could say the same of its own subject: "Edmund Crane (born 1911 in Leith) is
-the son of Hilda Crane", and where was his mother born? A reader that has not seen
-enough of these answers with the son's.
+the son of Hilda Crane", and where was his mother born? A reader that has not seen enough of these
+answers with the son's.
 
 Patterns over encyclopedia prose, as in `facts`: what they miss is no loss.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from muppet.domain import Paragraph, Progress, silent
 from muppet.train.bridges import KIND
-from muppet.train.facts import Subject, facts_of
+from muppet.train.facts import MONTHS, Subject, facts_of
 
 LONGEST = 150
 """Words of a paragraph; longer ones are left out."""
@@ -45,10 +45,7 @@ _NAME = re.compile(rf"(?:[A-ZÀ-ÖØ-ÞŠŽŁ][\w'’.-]*|(?:{_PARTICLES})(?= [A
 _NATION = r"(?:[A-Z][a-z]+(?:-[A-Z][a-z]+)? (?=[a-z]))?"
 _TOLD = rf"(?:the |an? )?{_NATION}(?:(?!(?:and|or|who|which|that|in|by|of)\b)[a-z-]+,? ){{0,4}}"
 """What may stand before a name: the American singer and the like."""
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-)
-_DATE = rf"(?:\d{{1,2}} {_MONTH} \d{{4}}|{_MONTH} \d{{1,2}}, \d{{4}})"
+_DATE = rf"(?:\d{{1,2}} {MONTHS} \d{{4}}|{MONTHS} \d{{1,2}}, \d{{4}})"
 _WORD = r"(?:St\. )?[A-Z][\w'’-]+"
 _PLACE = rf"{_WORD}(?: [A-Z][\w'’-]+){{0,2}}(?:, {_WORD}(?: [A-Z][\w'’-]+)?)?"
 _OWN = (

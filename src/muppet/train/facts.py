@@ -133,12 +133,10 @@ _ENDS = (
     r"about|along|through|via|within|starring)\b)"
 )
 """Where a name is over: no name is what only tells more of a word, as in a Tudor house."""
-_MONTHS = (
-    "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-)
+MONTHS = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _VALUE = (
     rf"(?P<value>(?:the )?{_PROPER})"
-    rf"(?P<within>(?:(?:,| in(?! {_MONTHS})) {_PROPER}){{0,2}}+){_ENDS}"
+    rf"(?P<within>(?:(?:,| in(?! {MONTHS})) {_PROPER}){{0,2}}+){_ENDS}"
 )
 _DONE_SO = re.compile(
     r"(?:,? and |, )?(?:(?:is|was|were|are) )?(?:(?:also|mainly|currently|now|mostly|first) )?"
@@ -174,7 +172,7 @@ _IT_IS_OF = re.compile(
     rf"[\w'’-]+,? ){{0,4}}(?P<kind>{_OF}) of {_VALUE}"
 )
 _NO_VALUE = re.compile(
-    rf"(?:the )?(?:(?:{_NATIONS})|{_MONTHS}|Mon\w*|Technicolor|CinemaScope|Panavision|IMAX|HD|"
+    rf"(?:the )?(?:(?:{_NATIONS})|{MONTHS}|Mon\w*|Technicolor|CinemaScope|Panavision|IMAX|HD|"
     r"The|This|Its|Government|Company|State|City|University|Army|Church|Old|New|Union|"
     r"Senate|Parliament|"
     r"House of Representatives|Chamber of Deputies|National Assembly|Legislative \w+|Mr|Dr|Sir|I|"
