@@ -79,7 +79,8 @@ class RetrieveConfig:
     far as its sentences leave the question's words uncovered; the best `judged`, no further below
     the best than the entry of `judge_margins` for their length, are read once more, and what the
     stop head says counts by that of `judge_weights`; a chain goes on only within `margin` of the
-    best. With `on_demand`, paragraphs without vectors are encoded when a search looks at them.
+    best.
+    With `on_demand`, paragraphs without vectors are encoded when a search looks at them.
     """
 
     engine: str = "bm25"
@@ -264,7 +265,8 @@ def _require_network(name: str, config: TextConfig) -> None:
 
 
 def _spells(config: TextConfig) -> bool:
-    return config.word_vectors or config.characters.filters > 0 or config.contextual.kind == "elmo"
+    words = config.word_vectors or config.characters.filters > 0
+    return words or config.contextual.kind == "elmo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +275,7 @@ class ReadConfig:
     to `chains` and never one that scores more than `margin` below the best, until an answer's share
     of what was read, times the part of `chains` that was read, is `sure`; of one hop, all three are
     `one_hop` times as much. A span has at most `longest` tokens.
+
     `merge` says what an answer found several times is worth: its best place, or the sum of all.
     `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
     with a probability of at least `support` are support, and with `support_each` at least one of
@@ -325,19 +328,15 @@ def load_config(path: Path) -> Config:
 
 def load_settings(kind: type[Settings], path: Path) -> Settings:
     """A TOML file as a dataclass of settings."""
-    return from_table(kind, load_table(path))
-
-
-def load_table(path: Path) -> dict[str, Any]:
-    """What stands in a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"There is no config file {path}.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:  # TOML, UTF-8, a number of 5,000 digits
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
+    return from_table(kind, table)
 
 
 def from_table(kind: type[Settings], table: Mapping[str, Any], where: str = "") -> Settings:
@@ -353,11 +352,12 @@ def from_table(kind: type[Settings], table: Mapping[str, Any], where: str = "") 
 
 def to_table(settings: Any) -> dict[str, Any]:  # noqa: ANN401 (any dataclass of settings)
     """The reverse of `from_table`: plain tables, lists and values, ready for TOML and JSON."""
-    return {
+    table: dict[str, Any] = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(settings).items()
         if value is not None
     }
+    return table
 
 
 def to_toml(settings: Any) -> str:  # noqa: ANN401 (any dataclass of settings)

@@ -8,9 +8,7 @@ import pytest
 from command_line import assert_refused, muppet
 
 from muppet.config import load_settings
-from muppet.train import train_encoder
 from muppet.train.reader_recipe import ReaderRecipe
-from muppet.train.recipe import EncoderRecipe
 from muppet.train.train_reader import drawn_questions
 from random_model import write_model
 
@@ -180,18 +178,13 @@ def test_chains_are_written_down_for_training_and_a_stopped_run_goes_on(
     assert out.read_text().splitlines() == lines
 
 
-def _with_gold(path: Path) -> Path:
-    """The bundled questions, each with its gold paragraphs as its context."""
+def test_chains_of_only_those_questions_that_a_run_will_draw(kb: Path, tmp_path: Path) -> None:
+    recipe, questions = tmp_path / "recipe.toml", tmp_path / "questions.json"
     texts = {one["title"]: one["sentences"] for one in map(json.loads, LINES)}
     every = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))
     for one in every:
         one["context"] = [[title, texts[title]] for title, _ in one["supporting_facts"]]
-    path.write_text(json.dumps(every), encoding="utf-8")
-    return path
-
-
-def test_chains_of_only_those_questions_that_a_run_will_draw(kb: Path, tmp_path: Path) -> None:
-    recipe, questions = tmp_path / "recipe.toml", _with_gold(tmp_path / "questions.json")
+    questions.write_text(json.dumps(every), encoding="utf-8")
     recipe.write_text(
         f"[data]\ntrain = [{str(questions)!r}]\ndev = {str(questions)!r}\n"
         "[data.weights]\nhotpotqa = 0.3\n[run]\nseed = 5\nepochs = 1\n"
@@ -205,23 +198,6 @@ def test_chains_of_only_those_questions_that_a_run_will_draw(kb: Path, tmp_path:
     assert 0 < len(found) < 35
     recipe.write_text("[data]\ntrian = []\n")
     assert_refused(muppet(*command), "data.trian")
-
-
-def test_chains_for_an_encoders_run_are_of_the_questions_that_it_draws(
-    kb: Path, tmp_path: Path
-) -> None:
-    recipe, out = tmp_path / "recipe.toml", tmp_path / "chains.jsonl"
-    questions = _with_gold(tmp_path / "questions.json")
-    recipe.write_text(
-        f"[encoder]\ndim = 8\n[data]\ntrain = [{str(questions)!r}]\ndev = {str(questions)!r}\n"
-        "siblings = 1\n[data.weights]\nhotpotqa = 0.5\n[run]\nseed = 3\nepochs = 1\n"
-    )
-    command = ("train", "chains", kb, questions, "--out", out, "--recipe", recipe)
-    assert muppet(*command).code == 0
-    found = {json.loads(line)["id"] for line in out.read_text().splitlines()}
-    settings = load_settings(EncoderRecipe, recipe)
-    assert found == {id_ for id_, _ in train_encoder.drawn_questions(settings)}
-    assert 0 < len(found) < 35
 
 
 def test_a_file_of_something_else_is_not_written_on(kb: Path, tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from muppet.train.data import load_training_data
 from muppet.train.measure import Ranked, average_precision, rank_own_paragraphs, summarise
 from muppet.train.recipe import EncoderRecipe, RunConfig
 from muppet.train.train_encoder import EncoderRun, train_encoder
-from tiny_squad import write_tiny_squad
 
 ROOT = Path(__file__).parent.parent.parent
 RECIPES = sorted(path for path in (ROOT / "recipes").glob("*.toml") if "reader" not in path.stem)
@@ -152,6 +151,29 @@ def test_every_recipe_is_valid_and_names_its_command(recipe: Path) -> None:
     assert f"muppet train encoder recipes/{recipe.name}" in recipe.read_text()
 
 
+def write_tiny_squad(path: Path) -> None:
+    """Two articles of eight paragraphs each, which share ever fewer words with the first one's."""
+    articles = []
+    for name in ("Owls", "Kites"):
+        words = [f"{name.lower()}{n}" for n in range(9)]
+        contexts = [" ".join([*words[: 9 - n], f"end{n}"]) + "." for n in range(8)]
+        paragraphs = [
+            {
+                "context": context,
+                "qas": [
+                    {
+                        "id": f"{name}-{n}",
+                        "question": f"What of {' '.join(words)}?",
+                        "answers": [{"text": f"end{n}", "answer_start": context.index("end")}],
+                    }
+                ],
+            }
+            for n, context in enumerate(contexts)
+        ]
+        articles.append({"title": name, "paragraphs": paragraphs})
+    path.write_text(json.dumps({"version": "1.1", "data": articles}))
+
+
 def test_of_a_question_of_one_hop_only_the_nearest_negatives_are_drawn(tiny_world: Path) -> None:
     write_tiny_squad(tiny_world / "squad.json")
     plain = tiny_recipe()
@@ -169,32 +191,6 @@ def test_of_a_question_of_one_hop_only_the_nearest_negatives_are_drawn(tiny_worl
     of_article = {f"owls0{''.join(f' owls{k}' for k in range(1, 9 - n))} end{n}." for n in range(3)}
     assert drawn[3] == of_article
     assert drawn[0] > of_article
-
-
-def test_what_retrieval_found_stands_before_the_nearest_negatives(tiny_world: Path) -> None:
-    """Owls' last question, for which a file of chains has Kites' paragraphs and its own."""
-    write_tiny_squad(tiny_world / "squad.json")
-    kites = [" ".join([*(f"kites{k}" for k in range(9 - n)), f"end{n}."]) for n in range(8)]
-    own = "owls0 owls1 end7."
-    names = [("Kites", kites[6]), ("Owls", own), ("Kites", kites[7]), ("Kites", kites[5])]
-    asked = f"What of {' '.join(f'owls{n}' for n in range(9))}?"
-    line = {"id": "Owls-7", "question": asked, "chains": [[name] for name in names]}
-    (tiny_world / "chains.jsonl").write_text(json.dumps(line) + "\n")
-    plain = tiny_recipe()
-    weights = replace(plain.data.weights, hotpotqa=0.0, squad=1.0)
-    data = replace(plain.data, train=("squad.json",), weights=weights, retrieved="chains.jsonl")
-    run = EncoderRun(replace(plain, data=replace(data, nearest=3)), tiny_world / "run")
-    number = [one.id for one in run.data.questions].index("Owls-7")
-    beside = {
-        run.data.paragraphs[row].text
-        for step in range(5)
-        for row in _rows_beside(run, step, number)
-    }
-    assert beside == {kites[6], kites[7], kites[5]}
-    without = run.data.questions[number - 1].id  # it has none but its near ones
-    near = {run.data.paragraphs[row].title for row in _rows_beside(run, 0, number - 1)}
-    assert (without, near) == ("Owls-6", {"Owls"})
-    assert "chains.jsonl" in run.made_from
 
 
 def _rows_beside(run: EncoderRun, step: int, number: int) -> set[int]:

@@ -160,7 +160,7 @@ def _openings(
 @click.option("--keep", default=8, show_default=True, type=click.IntRange(1, 1000),
               help="Of each question so many.")  # fmt: skip
 @click.option("--recipe", type=NamedPath(),
-              help="Only of questions that a run of this recipe draws.")  # fmt: skip
+              help="Only of questions that a reader's run of this recipe draws.")  # fmt: skip
 @hops_option
 @model_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -176,9 +176,8 @@ def chains(
 ) -> None:
     """Write down the chains that retrieval finds in KB for training QUESTIONS.
 
-    The reader learns to choose between them, as it will have to, and the encoder to tell those of
-    one paragraph from the right one: a recipe uses them by data.retrieved = OUT. Stopped, the same
-    command goes on where it was.
+    The reader learns to choose between them, as it will have to: a recipe uses them by
+    data.retrieved = OUT. Stopped, the same command goes on where it was.
     """
     from muppet.corpus.benchmarks import read_questions
     from muppet.evaluate.finding import by_model
@@ -203,14 +202,10 @@ def chains(
 
 
 def _drawn(asked: "list[BenchmarkQuestion]", recipe: Path) -> "list[BenchmarkQuestion]":
-    from muppet.config import load_settings, load_table
-    from muppet.train import train_encoder, train_reader
+    from muppet.config import load_settings
     from muppet.train.reader_recipe import ReaderRecipe
-    from muppet.train.recipe import EncoderRecipe
     from muppet.train.retrieved import key_of
+    from muppet.train.train_reader import drawn_questions
 
-    if "encoder" in load_table(recipe):
-        drawn = train_encoder.drawn_questions(load_settings(EncoderRecipe, recipe))
-    else:
-        drawn = train_reader.drawn_questions(load_settings(ReaderRecipe, recipe))
+    drawn = drawn_questions(load_settings(ReaderRecipe, recipe))
     return [one for one in asked if key_of(one) in drawn]

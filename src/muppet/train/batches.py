@@ -36,17 +36,6 @@ class TrainingBatch:
     gold: NDArray[np.int64]  # (Q, P), the place of a paragraph in the gold chain; -1: not gold
     is_ordered: NDArray[np.bool_]  # (Q,)
     texts: "BatchTexts"
-    judged_alone: "JudgedBatch | None" = None
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedBatch:
-    """N chains of Q further questions that the stop head chooses between, and nobody searches: no
-    paragraph is read by itself."""
-
-    chains: NDArray[np.int64]  # (N, 1 + H), row of `texts.questions`, then of `texts.paragraphs`
-    right: NDArray[np.bool_]  # (N,)
-    texts: "BatchTexts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,24 +92,6 @@ class Texts:
 
     def paragraph(self, row: int) -> Prepared:
         return self._paragraphs[row]
-
-
-def make_judged_batch(texts: Texts, samples: Sequence[ChainSample]) -> JudgedBatch | None:
-    """The chains of the samples, all of one length; of none, nothing."""
-    if not samples:
-        return None
-    numbers = sorted({sample.question for sample in samples})
-    rows = sorted({row for sample in samples for row in sample.paragraphs})
-    chains = [
-        [numbers.index(sample.question), *(rows.index(row) for row in sample.paragraphs)]
-        for sample in samples
-    ]
-    own = BatchTexts(
-        tuple(texts.question(number) for number in numbers),
-        tuple(texts.paragraph(row) for row in rows),
-        texts.preparer,
-    )
-    return JudgedBatch(np.array(chains), np.array([one.complete[-1] for one in samples]), own)
 
 
 def make_training_batch(texts: Texts, samples: Sequence[ChainSample]) -> TrainingBatch:

@@ -10,7 +10,7 @@ from torch import Tensor
 from muppet.nn.arrays import tensors
 from muppet.nn.encoder import Encoded, Encoder, concatenate
 from muppet.train import losses
-from muppet.train.batches import BatchTexts, JudgedBatch, TrainingBatch
+from muppet.train.batches import TrainingBatch
 from muppet.train.recipe import ObjectiveConfig
 
 
@@ -54,8 +54,6 @@ def batch_loss(
             ends.append(asked)
     if stops and ends:
         parts |= _end_losses(encoder, batch, ends, config)
-    if batch.judged_alone is not None:
-        parts["choice_alone"] = config.choice_weight * _choice_alone(encoder, batch.judged_alone)
     total = torch.stack(list(parts.values())).sum()
     return total, {name: float(part.detach()) for name, part in parts.items()}
 
@@ -167,29 +165,11 @@ def _end_losses(
     if config.choice_weight:
         question = np.concatenate([batch.question[asked.samples] for asked in ends])
         own = (question == np.arange(len(batch.gold))[:, None]) & whole  # (Q, ends)
-        parts["choice"] = config.choice_weight * _choice(every, own, right)
+        chosen = losses.in_batch(
+            every.expand(own.shape), torch.from_numpy(own & right), torch.from_numpy(own)
+        )
+        parts["choice"] = config.choice_weight * chosen
     return parts
-
-
-def _choice_alone(encoder: Encoder, judged: JudgedBatch) -> Tensor:
-    """The same of questions that are asked for nothing else."""
-    every = encoder.is_complete(_reread(encoder, judged.texts, judged.chains))
-    own = judged.chains[:, 0] == np.arange(len(judged.texts.questions))[:, None]
-    return _choice(every, own, judged.right)
-
-
-def _choice(complete: Tensor, own: NDArray[np.bool_], right: NDArray[np.bool_]) -> Tensor:
-    """A softmax over what the stop head says of each question's chains: (N,), (Q, N), (N,) -> ()"""
-    return losses.in_batch(
-        complete.expand(own.shape), torch.from_numpy(own & right), torch.from_numpy(own)
-    )
-
-
-def _reread(encoder: Encoder, texts: BatchTexts, prefixes: NDArray[np.int64]) -> Tensor:
-    """Each question together with its paragraphs, in one text: (V, 1 + hops) -> (V, D)"""
-    chunks, places = texts.joined(prefixes)
-    vectors = torch.cat([encoder.reread(tensors(chunk)) for chunk in chunks])
-    return vectors.index_select(0, torch.from_numpy(places))
 
 
 def _questions_after(
@@ -200,7 +180,9 @@ def _questions_after(
     if prefixes.shape[1] == 1:
         return encoder.question(chosen(read.questions, numbers))
     if encoder.rereads:
-        return _reread(encoder, batch.texts, prefixes)
+        chunks, places = batch.texts.joined(prefixes)
+        vectors = torch.cat([encoder.reread(tensors(chunk)) for chunk in chunks])
+        return vectors.index_select(0, torch.from_numpy(places))
     rows = [torch.from_numpy(prefixes[:, column]) for column in range(1, prefixes.shape[1])]
     chain = [chosen(read.paragraphs, row) for row in rows]
     return encoder.reformulate(chosen(read.questions, numbers), concatenate(chain)).question

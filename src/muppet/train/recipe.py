@@ -72,10 +72,7 @@ class DataConfig:
     `wrong_chains` of a question are drawn for each right one (checklist 17: two). With `siblings`,
     a question of SQuAD brings so many questions of each of its four paragraphs along (checklist 18:
     none). With `nearest`, only so many of its negatives are drawn from, those of its article that
-    are nearest to the question first (checklist 18: from all). What `retrieved`, a file that
-    `muppet train chains` writes, has found for it stands before them (checklist 18: nothing). A
-    share of SQuAD's questions, `judged_alone`, are shown to the stop head and nothing else, which
-    takes half of the time (`objective.choice_weight`).
+    are nearest to the question first (checklist 18: from all).
     """
 
     train: tuple[str, ...] = ()
@@ -83,18 +80,15 @@ class DataConfig:
     dev_questions: int = 200
     word_vectors: str = ""
     mined: str = ""
-    retrieved: str = ""
     wrong_chains: int = 2
     siblings: int = 0
     nearest: int = 0
-    judged_alone: float = 0.0
     weights: WeightsConfig = field(default_factory=WeightsConfig)
 
     def __post_init__(self) -> None:
         require_between("data.wrong_chains", self.wrong_chains, 0, MOST_CHAINS)
         require_between("data.siblings", self.siblings, 0, MOST_CHAINS)
         require_between("data.nearest", self.nearest, 0, MOST_CHAINS)
-        require_between("data.judged_alone", self.judged_alone, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +127,6 @@ class EncoderRecipe:
     run: RunConfig = field(default_factory=RunConfig)
 
     def __post_init__(self) -> None:
-        choosing = bool(self.objective.choice_weight) and self.encoder.network == "transformer"
-        if self.data.judged_alone and not choosing:
-            raise ConfigError(
-                "data.judged_alone has questions that only the stop head of a transformer sees, "
-                "which learns to choose by objective.choice_weight: give that a weight."
-            )
         if self.encoder.judges and not self.objective.choice_weight:
             raise ConfigError(
                 "encoder.judges is set by training with objective.choice_weight, which is 0 here. "

@@ -95,15 +95,6 @@ def read_retrieved(path: Path, data: TrainingData) -> Retrieved:
     return found
 
 
-def retrieved_negatives(data: TrainingData, found: Retrieved) -> dict[int, Rows]:
-    """Of each question of one hop what was retrieved for it and is not its own, best first."""
-    return {
-        number: tuple(row for (row,) in chains if row not in data.questions[number].gold)
-        for number, chains in found.items()
-        if len(data.questions[number].gold) == 1 and all(len(chain) == 1 for chain in chains)
-    }
-
-
 def _name(paragraph: Paragraph) -> Name:
     return paragraph.title, paragraph.text[:BEGINS]
 

@@ -148,16 +148,6 @@ def epoch_batches(
     return draw_epoch(data, weights, rng, recipe.run.questions_per_batch, pool)
 
 
-def drawn_numbers(data: TrainingData, recipe: Recipe, *, mixes_lengths: bool) -> set[int]:
-    """The questions that a run draws in any of its epochs."""
-    return {
-        number
-        for epoch in range(recipe.run.epochs)
-        for batch in epoch_batches(data, recipe, epoch, mixes_lengths=mixes_lengths)
-        for number in batch
-    }
-
-
 def train(run: Run[Samples], progress: Progress) -> dict[str, float]:
     """Train until dev gets no better; the best evaluation's summary."""
     config = run.settings

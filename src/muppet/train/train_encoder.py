@@ -12,7 +12,7 @@ from torch import Tensor
 from muppet.domain import Progress
 from muppet.nn.encoder import Encoder
 from muppet.nn.model import Model, new_model, save_model
-from muppet.train.batches import Texts, TrainingBatch, make_judged_batch, make_training_batch
+from muppet.train.batches import Texts, TrainingBatch, make_training_batch
 from muppet.train.examples import (
     ChainSample,
     chain_samples,
@@ -24,14 +24,12 @@ from muppet.train.measure import rank_own_paragraphs, summarise
 from muppet.train.negatives import squad_negatives
 from muppet.train.objective import batch_loss
 from muppet.train.recipe import EncoderRecipe
-from muppet.train.retrieved import Rows, read_retrieved, retrieved_negatives
 from muppet.train.run import (
     Frozen,
     Run,
     all_words,
     begin_with,
     checksums,
-    drawn_numbers,
     freeze_inputs,
     frozen_input,
     load_data,
@@ -53,7 +51,11 @@ class EncoderRun(Run[TrainingBatch]):
         self.directory = directory
         self.made_from = _made_from(recipe)
         self.data, self.dev, self.left_out = load_data(recipe.data, recipe.encoder.max_tokens)
-        self._negatives = self._negatives_of_one_hop() if recipe.data.weights.squad else {}
+        self._negatives = (
+            squad_negatives(self.data, np.random.default_rng(recipe.run.seed))
+            if recipe.data.weights.squad
+            else {}
+        )
         self._asked_of = questions_of_one_hop(self.data) if recipe.data.siblings else {}
         vectors = read_word_vectors("encoder", recipe.encoder, recipe.data.word_vectors)
         config = replace(recipe.encoder, judges=recipe.objective.choice_weight > 0)
@@ -88,14 +90,9 @@ class EncoderRun(Run[TrainingBatch]):
         """A batch's samples; the gold pair's order flips every epoch (checklist 17)."""
         rng = np.random.default_rng([self.recipe.run.seed, epoch, step])
         samples: list[ChainSample] = []
-        alone: list[ChainSample] = []
-        share = self.recipe.data.judged_alone
         for number in numbers:
             if number in self._negatives:  # SQuAD has negatives of its own (checklist 18)
-                if samples and share and rng.random() < share:
-                    alone += squad_samples(number, self.data, self._near(number), rng)
-                else:
-                    samples += self._squad_samples(number, rng)
+                samples += self._squad_samples(number, rng)
             else:
                 samples += chain_samples(
                     number,
@@ -104,29 +101,15 @@ class EncoderRun(Run[TrainingBatch]):
                     flipped=epoch % 2 == 1,
                     wrong_chains=self.recipe.data.wrong_chains,
                 )
-        batch = make_training_batch(self.texts, samples)
-        return replace(batch, judged_alone=make_judged_batch(self.texts, alone))
-
-    def _negatives_of_one_hop(self) -> dict[int, Rows]:
-        """Of SQuAD's questions: what retrieval found for them, and then the near ones."""
-        near = squad_negatives(self.data, np.random.default_rng(self.recipe.run.seed))
-        if not self.recipe.data.retrieved:
-            return near
-        chains = read_retrieved(Path(self.recipe.data.retrieved), self.data)
-        found = retrieved_negatives(self.data, chains)
-        return {
-            number: tuple(dict.fromkeys([*found.get(number, ()), *rows]))
-            for number, rows in near.items()
-        }
+        return make_training_batch(self.texts, samples)
 
     def _squad_samples(self, number: int, rng: np.random.Generator) -> list[ChainSample]:
-        negatives, siblings = self._near(number), self.recipe.data.siblings
+        settings = self.recipe.data
+        negatives, siblings = self._negatives[number], settings.siblings
+        negatives = negatives[: settings.nearest or None]
         if not siblings:
             return squad_samples(number, self.data, negatives, rng)
         return sibling_samples(number, self.data, negatives, self._asked_of, siblings, rng)
-
-    def _near(self, number: int) -> Rows:
-        return self._negatives[number][: self.recipe.data.nearest or None]
 
     def loss(self, batch: TrainingBatch) -> tuple[Tensor, dict[str, float]]:
         return batch_loss(self.encoder, batch, self.recipe.objective)
@@ -143,15 +126,6 @@ class EncoderRun(Run[TrainingBatch]):
         save_model(self.directory / "best", self.model, weights, self.made_from)
 
 
-def drawn_questions(recipe: EncoderRecipe) -> set[tuple[str, str]]:
-    """The questions that a run of this recipe will draw, by id and text; of siblings, only those
-    that bring them along."""
-    data, _, _ = load_data(recipe.data, recipe.encoder.max_tokens)
-    mixed = bool(recipe.data.siblings)
-    drawn = [data.questions[n] for n in drawn_numbers(data, recipe, mixes_lengths=mixed)]
-    return {(one.id, one.text) for one in drawn}
-
-
 def train_encoder(run: EncoderRun, progress: Progress) -> dict[str, float]:
     """Train until the second hop gets no better; the best evaluation's summary."""
     freeze_inputs(run, progress)
@@ -162,15 +136,7 @@ def _made_from(recipe: EncoderRecipe) -> dict[str, str]:
     """The files a run rests on, by their checksums, and the recipe itself."""
     data = recipe.data
     vectors = [data.word_vectors] if recipe.encoder.word_vectors else []
-    retrieved = [data.retrieved] if data.retrieved else []
     sums = checksums(
-        [
-            *data.train,
-            data.dev,
-            *vectors,
-            *retrieved,
-            *mined_files(data.mined),
-            *start_files(recipe.run.start),
-        ]
+        [*data.train, data.dev, *vectors, *mined_files(data.mined), *start_files(recipe.run.start)]
     )
     return sums | {"recipe": json.dumps(asdict(replace(recipe, run=replace(recipe.run, epochs=1))))}

@@ -32,7 +32,7 @@ from muppet.train.run import (
     all_words,
     begin_with,
     checksums,
-    drawn_numbers,
+    epoch_batches,
     freeze_inputs,
     frozen_input,
     load_data,
@@ -161,7 +161,14 @@ def drawn_questions(recipe: ReaderRecipe) -> set[tuple[str, str]]:
 
 
 def _drawn(data: TrainingData, recipe: ReaderRecipe) -> set[int]:
-    return drawn_numbers(data, recipe, mixes_lengths=recipe.reader.network == "transformer")
+    """The numbers of the questions that a run draws in any of its epochs."""
+    joins = recipe.reader.network == "transformer"
+    return {
+        number
+        for epoch in range(recipe.run.epochs)
+        for batch in epoch_batches(data, recipe, epoch, mixes_lengths=joins)
+        for number in batch
+    }
 
 
 def train_reader(run: ReaderRun, progress: Progress) -> dict[str, float]:
