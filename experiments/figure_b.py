@@ -26,7 +26,7 @@ from muppet.evaluate.finding import by_model, find_all, score_found
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.retriever import open_retriever
 
-WIDTHS = (8, 16, 32, 64, 128)
+WIDTHS = (8, 16, 32, 64, 128, 256)
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ from muppet.retrieve.retriever import Retriever, open_retriever
 
 CUTOFFS = (1, 8, 45)
 COMPARED = 8
-FIRST_HOP = (8, 16, 32, 64, 128)
+FIRST_HOP = (8, 16, 32, 64, 128, 512)
 SECOND_HOP = (32, 64, 128, 256, 512, 1024)
 BEAMS = (1, 2, 4, 8, 16, 32)
 MARGINS = (0.15, 0.25, 0.5, 1.0, math.inf)

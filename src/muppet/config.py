@@ -86,7 +86,7 @@ class RetrieveConfig:
     engine: str = "bm25"
     hops: int | str = 2
     most_hops: int = 4
-    narrow: tuple[int, ...] = (64, 128)
+    narrow: tuple[int, ...] = (256, 128)
     pools: tuple[str, ...] = ("question", "requery")
     temperature: float = 4.0
     lexical_weight: float = 0.5
