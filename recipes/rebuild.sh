@@ -19,7 +19,9 @@ muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 10000 --brief --seed 8 --out ../runs/comparisons-9.json
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 16000 --brief --seed 15 --out ../runs/comparisons-15.json
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 8000 --brief --seed 20 --out ../runs/comparisons-20.json
+muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 12000 --brief --seed 21 --out ../runs/comparisons-21.json
 muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 3000 --out ../runs/compositions-1.json
+muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 6000 --seed 2 --out ../runs/compositions-2.json
 
 # the encoder
 muppet train encoder recipes/small.toml --out ../runs/small
@@ -66,7 +68,14 @@ for seed in 141 142; do
   muppet train reader "../runs/small-reader-$seed.toml" --out "../runs/small-reader-$seed"
 done
 muppet train average ../runs/small-reader-141/best ../runs/small-reader-142/best --out ../runs/mean-14
-muppet train export ../runs/mean-14 --int8 --out ../runs/reader
+muppet train export ../runs/mean-14 --int8 --out ../runs/reader-14
+[ -e ../runs/reader-14-start/manifest.json ] || python -c "from pathlib import Path; from muppet.nn.from_export import write_trainable; write_trainable(Path('../runs/reader-14'), Path('../runs/reader-14-start'))"
+for seed in 151 152; do
+  sed "s/^seed = 151/seed = $seed/" recipes/small-reader-15.toml > "../runs/small-reader-$seed.toml"
+  muppet train reader "../runs/small-reader-$seed.toml" --out "../runs/small-reader-$seed"
+done
+muppet train average ../runs/small-reader-151/best ../runs/small-reader-152/best --out ../runs/mean-15
+muppet train export ../runs/mean-15 --int8 --out ../runs/reader
 muppet train calibrate ../kb48 ../shared/data/hotpotqa/dev.json.xz --count 200 --reader ../runs/reader
 
 # their numbers

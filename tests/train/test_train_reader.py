@@ -375,4 +375,5 @@ def test_there_is_a_recipe_for_each_of_the_paper_s_readers_and_ours() -> None:
         "small-reader-11",
         "small-reader-13",
         "small-reader-14",
+        "small-reader-15",
     }
