@@ -2,7 +2,7 @@
 
     python experiments/figure_b.py KB QUESTIONS sentence=MODEL paragraph=OTHER --out FIGURE.png
 
-SQuAD-Open: is the question's own paragraph the first, or among the first 8 or 45, where 8 .. 128
+SQuAD-Open: is the question's own paragraph the first, or among the first 8 or 45, where 8 .. 256
 that words find are searched? By any number of models, say of sentence and of paragraph level
 (checklist 31), or trained on one benchmark and on several. What they have not encoded yet is
 encoded on demand. SQuAD's questions stand article by article: they are shuffled by a fixed seed.

@@ -1,6 +1,6 @@
-"""One frozen dataclass per stage; TOML in, TOML out; an unknown key is an error.
+"""One frozen dataclass per stage; TOML in, only what differs, and out; an unknown key is an error.
 
-The defaults reproduce the paper where it has a number. A TOML file names only what differs.
+The networks' defaults are the paper's; those of [retrieve] and [read] are ours, beside the paper's.
 """
 
 import difflib

@@ -14,6 +14,7 @@ from muppet.evaluate.pairs import pairs_of
 from muppet.evaluate.report import Report, score_retrieval
 from muppet.knowledge.open import KnowledgeBase
 from muppet.retrieve.beam import Ranked
+from muppet.retrieve.names import with_chain
 from muppet.retrieve.retriever import Retriever
 
 CUTOFFS = (1, 2, 4, 8, 16, 32, 45)
@@ -105,7 +106,7 @@ def _requeried(knowledge: KnowledgeBase, question: str, engine: str) -> list[Cha
     best: dict[frozenset[int], Chain] = {}
     for hop in first:
         read = paragraphs[hop.paragraph]
-        asked = f"{question}\n{read.title}. {read.text}"
+        asked = with_chain(question, [read])
         for second in _shares(knowledge.narrow(asked, max(CUTOFFS) + 1, engine)):
             chain = Chain((hop, second))
             key = frozenset(chain.paragraphs)

@@ -1,7 +1,7 @@
 """Sentence vectors of paragraphs that have none yet: made when a search looks at them.
 
-Words narrow a question to some hundred paragraphs, so a large source can be asked, or a model be
-measured on it, long before all of it is encoded; what is found is the same. They are kept in
+Words narrow a question to some hundreds of paragraphs, so a large source can be asked, or a model
+be measured on it, long before all of it is encoded; what is found is the same. They are kept in
 memory for the next question, and in the form in which they would be stored.
 """
 

@@ -102,8 +102,8 @@ def dataset_of(items: Sequence[BenchmarkQuestion]) -> str:
 
     2Wiki has kinds of its own beside the `comparison` it shares with HotpotQA; MuSiQue's kinds
     count hops; SQuAD's questions are all single and mark no sentence; those that `comparisons`
-    makes all compare, those of `bridges` are all composed, and BoolQ's all ask for a verdict. The
-    rest is of HotpotQA.
+    makes all compare, those of `bridges` and `compositions` are all composed, and BoolQ's all ask
+    for a verdict. The rest is of HotpotQA.
     """
     kinds = {item.gold.kind for item in items}
     if kinds & _ONLY_2WIKI:

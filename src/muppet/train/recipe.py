@@ -54,7 +54,10 @@ class OptimiserConfig:
 
 @dataclass(frozen=True, slots=True)
 class WeightsConfig:
-    """How often an epoch asks each question of a data set: 1 once, 0.5 every second one."""
+    """How often an epoch asks each question of a data set: 1 once, 0.5 every second one.
+
+    `bridges` also weighs what `muppet train compositions` makes.
+    """
 
     hotpotqa: float = 1.0
     squad: float = 0.0
