@@ -13,6 +13,7 @@ from muppet.artifact import (
     kind_of,
     new_artifact,
     read_manifest,
+    require_file,
     require_made_from,
     restore_artifact,
     write_json,
@@ -91,8 +92,14 @@ def test_another_kind_or_format_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"kind": "model"}', '{"new": 1}'])
 def test_a_damaged_manifest_is_refused(tmp_path: Path, text: str) -> None:
     (make(tmp_path / "model") / MANIFEST).write_text(text)
-    with pytest.raises(ArtifactError, match=r"is damaged .* Build it again: `muppet train`"):
+    words = r"is damaged .* Delete .*model, and build it again: `muppet train`"
+    with pytest.raises(ArtifactError, match=words):
         read(tmp_path / "model")
+
+
+def test_a_file_in_no_directory_is_refused_before_it_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match=r"x.json cannot be written: .*nowhere is no directory"):
+        require_file(tmp_path / "nowhere" / "x.json")
 
 
 def test_an_artifact_made_from_something_else_is_refused(tmp_path: Path) -> None:

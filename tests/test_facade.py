@@ -127,6 +127,33 @@ def test_what_cannot_be_asked_or_read_is_refused(kb: muppet.Knowledge, tmp_path:
         muppet.open(tmp_path / "nowhere")
 
 
+def test_what_has_been_closed_is_not_asked(demo: Demo) -> None:
+    with muppet.open(demo.kb, reader=demo.reader) as closed:
+        pass
+    for ask in (closed.ask, closed.search, closed.paragraph):
+        with pytest.raises(QuestionError, match="has been closed"):
+            ask(QUESTION)
+    with pytest.raises(QuestionError, match="has been closed"):
+        len(closed)
+    closed.close()
+
+
+def test_what_cannot_open_a_knowledge_base_is_refused_at_once(demo: Demo) -> None:
+    with pytest.raises(ConfigError, match="threads must be at least 1, not 0"):
+        muppet.open(demo.kb, threads=0)
+    with pytest.raises(ConfigError, match=r"must be a muppet.Config, not 'settings.toml'"):
+        muppet.open(demo.kb, config="settings.toml")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("field", ["id", "title", "text"])
+def test_a_document_s_id_and_texts_are_texts(tmp_path: Path, field: str) -> None:
+    document = muppet.Document(title="A row", source="table", place=3, id="5", text="Some text.")
+    wrong = replace(document, **{field: 5})
+    with pytest.raises(CorpusError, match=rf"Document 3 of 'table': its {field} must be text"):
+        muppet.index(wrong, into=tmp_path / "kb")
+    assert not (tmp_path / "kb").exists()
+
+
 def test_what_is_not_encoded_is_searched_by_words_and_cannot_be_asked(tmp_path: Path) -> None:
     muppet.index(DEMO, into=tmp_path / "kb")
     with muppet.open(tmp_path / "kb") as kb:

@@ -108,15 +108,21 @@ def read_manifest(
         if manifest.kind == kind and manifest.format == format_number:
             _require_types(manifest.config, holds, "config.")
     except (ValueError, TypeError, RecursionError) as error:
-        raise ArtifactError(f"{path} is damaged ({error}). Build it again: `{remake}`.") from error
+        raise ArtifactError(
+            f"{path} is damaged ({error}). Delete {directory}, and build it again: `{remake}`."
+        ) from error
     if manifest.kind != kind:
-        raise ArtifactError(f"{directory} is a {manifest.kind}, not a {kind}.")
+        raise ArtifactError(f"{directory} is {_one(manifest.kind)}, not {_one(kind)}.")
     if manifest.format != format_number:
         raise ArtifactError(
             f"{directory} was written in format {manifest.format}, but this version of muppet "
             f"reads format {format_number}. Build it again with `{remake}`."
         )
     return manifest
+
+
+def _one(kind: str) -> str:
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
 def _require_types(table: Mapping[str, Any], types: Mapping[str, type], where: str = "") -> None:
@@ -160,6 +166,10 @@ def require_file(path: Path) -> None:
     """That a file can take this place; /dev/null, for example, would be no device any more."""
     if path.exists() and not path.is_file():
         raise ArtifactError(f"{path} is a directory or a device. Name a file.")
+    if not path.parent.is_dir():
+        raise ArtifactError(
+            f"{path} cannot be written: {path.parent} is no directory. Make it, or name another."
+        )
 
 
 def write_whole(path: Path, content: bytes) -> None:

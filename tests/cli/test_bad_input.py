@@ -341,6 +341,8 @@ def test_what_cannot_be_asked_or_written_is_told_before_anything_is_asked(tmp_pa
     questions.write_text(json.dumps(gold))
     outcome = muppet("evaluate", zoo, questions, "--report", questions)
     assert_refused(outcome, str(questions), "File exists")
+    outcome = muppet("evaluate", zoo, questions, "--predictions", tmp_path / "nowhere" / "x.json")
+    assert_refused(outcome, "x.json cannot be written", "nowhere is no directory")
 
 
 def test_ids_are_listed_as_they_can_be_removed(tmp_path: Path) -> None:

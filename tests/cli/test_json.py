@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import animals, make_zoo, muppet, write_rows
+from command_line import animals, assert_refused, make_zoo, muppet, write_rows
 
 from muppet.evaluate.chains import CUTOFFS
 
@@ -116,6 +116,20 @@ def test_evaluate_of_one_retriever_prints_that_one(tmp_path: Path, questions: Pa
     outcome = muppet("evaluate", make_zoo(tmp_path), questions, "--retriever", "bm25", "--json")
     assert outcome.json["questions"] == 2
     assert "retrievers" not in outcome.json
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        (("--lexical", "--retrieval"), "Choose --lexical or --retrieval, not both."),
+        (("--lexical", "--predictions", "said.json"), "--predictions and --reader are for answers"),
+        (("--retriever", "bm25", "--reader", "mine"), "--predictions and --reader are for answers"),
+    ],
+)
+def test_options_of_evaluate_that_would_do_nothing_are_refused(
+    tmp_path: Path, questions: Path, options: tuple[str, ...], refused: str
+) -> None:
+    assert_refused(muppet("evaluate", make_zoo(tmp_path), questions, *options), refused)
 
 
 def test_evaluate_writes_a_page(tmp_path: Path, questions: Path) -> None:

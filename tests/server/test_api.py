@@ -108,12 +108,12 @@ def test_what_is_no_question_is_refused_in_the_words_of_the_command_line(
     ("body", "words"),
     [
         ({"quesion": "Who?"}, "Unknown field quesion. Did you mean question?"),
-        ({"question": "Who?", "xyz": 1}, "Unknown field xyz."),
+        ({"question": "Who?", "xyz": 1}, "Unknown field xyz. Known: kb, question."),
         ({}, "The field question is missing."),
         ({"question": 7}, "question cannot be 7: input should be a valid string."),
         ([], "The body must be a JSON object"),
         ("Who?", "The body must be a JSON object"),
-        ({"question": "Who?", "top": 0}, "Unknown field top."),
+        ({"question": "Who?", "top": 0}, "Unknown field top. Known: kb, question."),
         ({"question": "Who?", "\ud800": 0}, ""),
     ],
 )

@@ -100,11 +100,13 @@ def evaluate(
     if not asked:
         raise ConfigError(f"{questions} has no question behind the first {skip}.")
     _require_askable(questions, asked)
-    if predictions_in:
-        require_file(predictions_in)
-    if report_in:
-        report_in.mkdir(parents=True, exist_ok=True)  # or say now that it cannot be
-    if not (lexical or retrieval or retriever):
+    finds = lexical or retrieval or retriever is not None
+    if lexical and retrieval:
+        raise ConfigError("Choose --lexical or --retrieval, not both.")
+    if finds and (predictions_in or reader):
+        raise ConfigError("--predictions and --reader are for answers: leave them out here.")
+    _require_places(predictions_in, report_in)
+    if not finds:
         config = load_config(config_file) if config_file else None
         _evaluate_answers(
             kb, questions, asked, config, model, reader, predictions_in, report_in, as_json
@@ -163,6 +165,14 @@ def _evaluate_answers(
                 second_hop(asked, results, best),
             )
             click.echo(f"Wrote {page}", err=True)
+
+
+def _require_places(predictions_in: Path | None, report_in: Path | None) -> None:
+    """What cannot be written is said before the first question is asked."""
+    if predictions_in:
+        require_file(predictions_in)
+    if report_in:
+        report_in.mkdir(parents=True, exist_ok=True)
 
 
 def _require_askable(file: Path, questions: Sequence[BenchmarkQuestion]) -> None:

@@ -116,7 +116,9 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
-            raise ArtifactError(f"{path} is missing. Index the documents again.")
+            raise ArtifactError(
+                f"{path} is missing. Delete {path.parent}, and index the documents again."
+            )
         self.is_read_only = False
         try:
             self.connection = connect(path)

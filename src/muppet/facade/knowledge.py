@@ -1,6 +1,7 @@
 """What a program does with a knowledge base: make it, open it, ask it, search it, read in it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -8,10 +9,11 @@ from pathlib import Path
 from threading import RLock
 from typing import Self
 
+from muppet.bounds import require_at_least
 from muppet.config import Config, RetrieveConfig
 from muppet.corpus.sources import Sources
 from muppet.domain import Broken, Document, Found, Paragraph, Progress, Result, silent
-from muppet.errors import QuestionError
+from muppet.errors import ConfigError, CorpusError, QuestionError
 from muppet.index.build import EncodeSummary
 from muppet.knowledge.encode import encode_knowledge
 from muppet.knowledge.open import KnowledgeBase, has_model
@@ -41,13 +43,16 @@ class Knowledge:
         reader: Path | None = None,
         threads: int = 2,
     ) -> None:
+        require_at_least("threads", threads, 1)
+        _require_config(config)
         self.directory = directory
         self._knowledge = KnowledgeBase(directory)
         self._config = config or self._knowledge.config
         self._model, self._reader_path, self._threads = model, reader, threads
         self._opened: Retriever | None = None
         self._reader: ChainReader | None = None
-        self._turn = RLock()
+        self._lock = RLock()
+        self._is_open = True
 
     def ask(self, question: str, *, hops: Hops | None = None) -> Result:
         """The answers to a question, best first, with the chains they rest on."""
@@ -59,7 +64,7 @@ class Knowledge:
         """The same for many questions, which is faster than one after another."""
         if isinstance(questions, str):  # which is a sequence of questions of one letter each
             raise QuestionError("One question is for `ask`; `ask_many` takes a list of them.")
-        with self._turn:
+        with self._turn():
             retriever = self._retriever(self._settings(hops, self._config.read.chains))
             if self._reader is None:
                 self._reader = ChainReader(self._reader_path or shipped_reader(), self._threads)
@@ -73,7 +78,7 @@ class Knowledge:
         if chains < 1:
             raise QuestionError(f"At least 1 chain has to be wanted, not {chains}.")
         asked = question_from(question).text
-        with self._turn:
+        with self._turn():
             is_ready = self._model is not None or has_model(self.directory)
             if not is_ready and not self._config.retrieve.on_demand:
                 return search_words(self._knowledge, asked, chains, self._config.retrieve.engine)
@@ -82,7 +87,7 @@ class Knowledge:
 
     def paragraph(self, id_: str) -> Paragraph:
         """The paragraph with this id, as chains and answers name it."""
-        with self._turn:
+        with self._turn():
             found = self._knowledge.store.paragraph(id_)
         if found is None:
             raise QuestionError(f"There is no paragraph {id_!r} in {self.directory}.")
@@ -90,14 +95,15 @@ class Knowledge:
 
     def __len__(self) -> int:
         """How many paragraphs it holds."""
-        with self._turn:
+        with self._turn():
             return self._knowledge.store.count_paragraphs()
 
     def __repr__(self) -> str:
         return f"<muppet.Knowledge {str(self.directory)!r}>"
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
+            self._is_open = False
             self._knowledge.close()
 
     def __enter__(self) -> Self:
@@ -105,6 +111,14 @@ class Knowledge:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One thread's, while it is open."""
+        with self._lock:
+            if not self._is_open:
+                raise QuestionError(f"{self.directory} has been closed. Open it again to ask it.")
+            yield
 
     def _settings(self, hops: Hops | None, chains: int) -> RetrieveConfig:
         config = self._config.retrieve
@@ -148,6 +162,9 @@ def index(
     """
     given = [sources] if isinstance(sources, str | PathLike | Document) else list(sources)
     documents = [one for one in given if isinstance(one, Document)]
+    for one in documents:
+        _require_text(one)
+    _require_config(config)
     files = Sources([Path(one) for one in given if not isinstance(one, Document)])
     return index_documents(
         Path(into),
@@ -174,6 +191,26 @@ def encode(
     return encode_knowledge(
         Path(kb), _path(model), dtype=dtype, threads=threads, again=again, progress=progress
     )
+
+
+def _require_config(config: Config | None) -> None:
+    if not isinstance(config, Config | None):
+        raise ConfigError(
+            f"config must be a muppet.Config, not {config!r}. "
+            "`muppet.config.load_config(PATH)` reads one from a TOML file."
+        )
+
+
+def _require_text(document: Document) -> None:
+    """A number is no id, though databases have such: one and the same document must be found by
+    one and the same text."""
+    for name in ("title", "source", "id", "text", "name"):
+        value = getattr(document, name)
+        if not isinstance(value, str) and not (name == "id" and value is None):
+            raise CorpusError(
+                f"Document {document.place} of {document.source!r}: its {name} must be text, "
+                f"not {value!r}."
+            )
 
 
 def _path(given: AnyPath | None) -> Path | None:

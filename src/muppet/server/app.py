@@ -19,6 +19,7 @@ from muppet.server.api import OUR_BUG, Api
 from muppet.server.guard import Guard, error_response, json_response
 from muppet.server.metrics import CONTENT_TYPE, Metrics
 from muppet.server.schema import (
+    BODIES,
     AttentionFound,
     ChainsFound,
     Health,
@@ -166,8 +167,8 @@ def _file(content: bytes, media_type: str) -> Callable[[], Response]:
 
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
-    async def invalid(_request: Request, error: RequestValidationError) -> Response:
-        return error_response(*problem_in_words(error.errors()))
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        return error_response(*problem_in_words(error.errors(), BODIES.get(request.url.path)))
 
     @app.exception_handler(MuppetError)
     async def wrong(_request: Request, error: MuppetError) -> Response:

@@ -185,8 +185,19 @@ class Problem(_Answered):
     error: str = Field(examples=["The question is empty. Ask something, in quotes."])
 
 
-def problem_in_words(errors: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
-    """The first thing that is wrong with a request, and its status."""
+BODIES: Mapping[str, type[BaseModel]] = {
+    "/api/ask": AskBody,
+    "/api/ask/stream": AskBody,
+    "/api/search": SearchBody,
+    "/api/attention": AttentionBody,
+}
+"""What each address wants to be sent."""
+
+
+def problem_in_words(
+    errors: Sequence[Mapping[str, Any]], body: type[BaseModel] | None = None
+) -> tuple[int, str]:
+    """The first thing that is wrong with a request, and its status; `body` is what it asks for."""
     error = min(errors, key=lambda one: one["type"] != "extra_forbidden")  # a slip of the pen
     place, kind = [str(part) for part in error["loc"][1:]], error["type"]
     if kind == "json_invalid":
@@ -195,14 +206,16 @@ def problem_in_words(errors: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
         return 422, f'The body must be a JSON object such as {{"question": "{QUESTION}"}}.'
     name = shorten(".".join(place), 60, placeholder=" …")
     if kind == "extra_forbidden":
-        return 422, f"Unknown field {name}.{_suggest(place[-1])}"
+        return 422, f"Unknown field {name}.{_suggest(place[-1], body)}"
     if kind == "missing":
         return 422, f"The field {name} is missing."
     given = shorten(repr(error["input"]), 60, placeholder=" …")
     return 422, f"{name} cannot be {given}: {error['msg'].lower()}."
 
 
-def _suggest(name: str) -> str:
-    known = {field for body in (AskBody, SearchBody, AttentionBody) for field in body.model_fields}
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]}?" if close else ""
+def _suggest(name: str, body: type[BaseModel] | None) -> str:
+    known = sorted(body.model_fields) if body else []
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if close:
+        return f" Did you mean {close[0]}?"
+    return f" Known: {', '.join(known)}." if known else ""
