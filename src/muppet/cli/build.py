@@ -23,7 +23,7 @@ NAMED = 3
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=NamedPath())
 @click.option("--into", "kb", required=True, type=NamedPath(), help="The knowledge base.")
-@click.option("--skip-bad", is_flag=True, help="Report broken files and rows, and go on.")
+@click.option("--skip-bad", is_flag=True, help="Report broken files and rows, the first 20 by name, and go on.")
 @config_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def index(
@@ -92,7 +92,8 @@ def encode(
 ) -> None:
     """Compute the sentence vectors of KB that multi-hop search needs.
 
-    Only new and changed paragraphs are encoded. Stopped, the same command goes on where it was.
+    Only new and changed paragraphs are encoded. Stopped, the same command goes on; at most 1,024
+    paragraphs are encoded a second time.
     """
     from muppet.knowledge.encode import encode_knowledge
 
