@@ -274,15 +274,14 @@ class ReadConfig:
     """How answers are chosen (checklist 27): chains are read one after another, the best first, up
     to `chains` and never one that scores more than `margin` below the best, until an answer's share
     of what was read, times the part of `chains` that was read, is `sure`; of one hop, all three are
-    `one_hop` times as much. A span has at most `longest` tokens.
+    `one_hop` times as much. A span has at most `longest` tokens, and loses `brevity` for each
+    beyond its first: one number for chains of one paragraph, of two, and so on.
 
-    `merge` says what an answer found several times is worth: its best place, or the sum of all.
-    `chain_weight` says how much a chain's own score counts beside what was read in it. Sentences
-    with a probability of at least `support` are support, and with `support_each` at least one of
-    every paragraph; `match_weight` is added to the log odds of those that retrieval found their
-    paragraphs by. The paper's own are chains = 45, margin = inf, one_hop = sure = 1, longest = 8,
-    merge = "best", chain_weight = match_weight = 0, support = 0.5 and support_each = false; ours
-    were chosen on dev (docs/log.md).
+    By `merge`, an answer found several times is worth its best place, or the sum of all; a chain's
+    own score counts by `chain_weight`. Sentences as likely as `support` are support, and with
+    `support_each` at least one of every paragraph; `match_weight` is added to the log odds of those
+    that retrieval found their paragraphs by. The paper's: chains = 45, margin = inf, one_hop and
+    sure 1, longest = 8, merge = "best", brevity and both weights 0, support = 0.5, no support_each.
     """
 
     chains: int = 8
@@ -290,9 +289,10 @@ class ReadConfig:
     one_hop: float = 2.0
     sure: float = 0.12
     longest: int = 15
+    brevity: tuple[float, ...] = (0.0, 0.5)
     answers: int = 5
     merge: str = "sum"
-    chain_weight: float = 4.0
+    chain_weight: float = 6.0
     match_weight: float = 2.0
     support: float = 0.6
     support_each: bool = True
@@ -301,13 +301,13 @@ class ReadConfig:
         for name in ("chains", "longest", "answers"):
             require_at_least(f"read.{name}", getattr(self, name), 1)
         require_at_least("read.margin", self.margin, 0)
-        require_between("read.chain_weight", self.chain_weight, 0, HEAVIEST)
-        require_between("read.match_weight", self.match_weight, 0, HEAVIEST)
-        require_between("read.support", self.support, 0, 1)
+        require_all_between("read.brevity", self.brevity, 0, HEAVIEST)
+        for name in ("chain_weight", "match_weight"):
+            require_between(f"read.{name}", getattr(self, name), 0, HEAVIEST)
         require_between("read.one_hop", self.one_hop, 1, HEAVIEST)
-        require_between("read.sure", self.sure, 0, 1)
-        if self.merge not in ("best", "sum"):
-            raise ConfigError(f"read.merge must be best or sum, not {self.merge!r}.")
+        for name in ("sure", "support"):
+            require_between(f"read.{name}", getattr(self, name), 0, 1)
+        require_one_of("read.merge", self.merge, ("best", "sum"))
 
 
 @dataclass(frozen=True, slots=True)

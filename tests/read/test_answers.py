@@ -16,7 +16,9 @@ OSLO = Paragraph(
     "n1#2", "Norway", ("Oslo  is its\ncapital.", " It lies  in the\tSouth."), start=100
 )
 BERGEN = Paragraph("b", "Bergen", ("Bergen is not the OSLO.",))
-CONFIG = ReadConfig(longest=8, merge="best", support=0.5, support_each=False)  # the paper's
+CONFIG = ReadConfig(  # the paper's
+    longest=8, brevity=(0.0,), merge="best", support=0.5, support_each=False
+)
 
 
 def read(
@@ -49,6 +51,22 @@ def read(
 
 def best(*chains: ChainRead, config: ReadConfig = CONFIG) -> Answer:
     return choose_answers(chains, config)[0]
+
+
+@pytest.mark.parametrize(
+    ("brevity", "paragraphs", "said"),
+    [
+        ((0.0, 0.5), (OSLO,), "its\ncapital"),
+        ((0.0, 0.5), (BERGEN, OSLO), "capital"),
+        ((0.0, 0.5), (BERGEN, BERGEN, OSLO), "capital"),
+        ((0.5,), (OSLO,), "capital"),
+    ],
+)
+def test_long_answers_lose_by_the_length_of_their_chain(
+    brevity: tuple[float, ...], paragraphs: tuple[Paragraph, ...], said: str
+) -> None:
+    chain = read(paragraphs, {"its capital": 4.0, "capital": 3.8})
+    assert best(chain, config=replace(CONFIG, brevity=brevity)).text == said
 
 
 def test_an_answer_has_the_source_s_own_characters_and_its_place_in_it_checklist_1() -> None:

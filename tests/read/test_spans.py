@@ -27,9 +27,11 @@ def cases(draw: st.DrawFn) -> tuple[Floats, Floats, NDArray[np.int64], int]:
     return start, end, np.array(regions, dtype=np.int64), draw(st.integers(1, 8))
 
 
-def all_spans(start: Floats, end: Floats, regions: NDArray[np.int64], longest: int) -> list[Found]:
+def all_spans(
+    start: Floats, end: Floats, regions: NDArray[np.int64], longest: int, brevity: float = 0.0
+) -> list[Found]:
     return [
-        Found(first, last, float(start[first] + end[last]))
+        Found(first, last, float(start[first] + end[last]) - brevity * (last - first))
         for first in range(len(start))
         for last in range(first, min(first + longest, len(start)))
         if regions[first] == regions[last] != NOWHERE
@@ -49,12 +51,12 @@ def test_the_best_span_is_the_best_of_all_checklist_27(
     assert found.score == max(one.score for one in every)
 
 
-@given(cases(), st.integers(1, 12))
+@given(cases(), st.integers(1, 12), st.sampled_from([0.0, 0.5, 3.0]))
 def test_the_best_spans_are_the_best_of_all_checklist_27(
-    case: tuple[Floats, Floats, NDArray[np.int64], int], count: int
+    case: tuple[Floats, Floats, NDArray[np.int64], int], count: int, brevity: float
 ) -> None:
-    every = all_spans(*case)
-    found = best_spans(*case, count)
+    every = all_spans(*case, brevity)
+    found = best_spans(*case, count, brevity)
     scores = sorted((one.score for one in every), reverse=True)
     assert [one.score for one in found] == scores[:count]
     assert len({(one.first, one.last) for one in found}) == len(found)

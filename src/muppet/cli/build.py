@@ -23,7 +23,11 @@ NAMED = 3
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=NamedPath())
 @click.option("--into", "kb", required=True, type=NamedPath(), help="The knowledge base.")
-@click.option("--skip-bad", is_flag=True, help="Report broken files and rows, the first 20 by name, and go on.")
+@click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="Report broken files and rows, the first 20 by name, and go on.",
+)
 @config_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def index(

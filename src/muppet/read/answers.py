@@ -96,7 +96,8 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
 def candidates_of(chain: ChainRead, config: ReadConfig) -> Candidates:
     """All that can be said of a chain by itself: most of the work, and done once."""
     logits, regions = chain.logits, _sentences(chain.reading.layout)
-    wanted = (config.longest, SPARE * config.answers)
+    brevity = config.brevity[: len(chain.paragraphs)][-1]
+    wanted = (config.longest, SPARE * config.answers, brevity)
     found = best_spans(logits.start, logits.end, regions, *wanted)
     allowed = regions != NOWHERE
     return Candidates(

@@ -42,15 +42,22 @@ def best_span(start: Floats, end: Floats, regions: NDArray[np.int64], longest: i
 
 
 def best_spans(
-    start: Floats, end: Floats, regions: NDArray[np.int64], longest: int, count: int
+    start: Floats,
+    end: Floats,
+    regions: NDArray[np.int64],
+    longest: int,
+    count: int,
+    brevity: float = 0.0,
 ) -> list[Found]:
-    """The `count` best spans, best first: (T,), (T,), (T,)."""
+    """The `count` best spans, best first; each loses `brevity` for every token beyond its first:
+    (T,), (T,), (T,)."""
     if not len(start):
         return []
     firsts = _windows(start, longest, -np.inf)  # (T, longest), by last token and then by first
     own = regions[:, None]
     inside = (_windows(regions, longest, NOWHERE) == own) & (own != NOWHERE)
-    scores = np.where(inside, firsts + end[:, None], -np.inf).ravel()
+    more = np.arange(longest)[::-1]  # tokens beyond the first
+    scores = np.where(inside, firsts + end[:, None] - brevity * more, -np.inf).ravel()
     best = _greatest(scores, count)
     found = [
         Found(int(place // longest + place % longest) - longest + 1, int(place // longest), score)
