@@ -1,6 +1,6 @@
 """Table 2, SQuAD-Open in one hop: the same reader over paragraphs by words and by the retriever.
 
-    python experiments/table2.py KB ../shared/data/squad/dev.json.xz --skip 500 --count 1000
+    python experiments/table2.py KB ../shared/data/squad/dev.json.xz --skip 500 --count 800
 
 KB holds SQuAD's paragraphs among others. TF-IDF's best 45 paragraphs are read, or those that the
 trained retriever ranks best among so many as --narrow says: by default as its first hop does. The
