@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from muppet.read.spans import Floats, Found, best_span, best_spans, window_maximum
+from muppet.read.spans import Floats, Found, best_span, best_spans, span_scores, window_maximum
 from muppet.text.layout import NOWHERE
 
 numbers = st.integers(-20, 20).map(float)
@@ -56,7 +56,7 @@ def test_the_best_spans_are_the_best_of_all_checklist_27(
     case: tuple[Floats, Floats, NDArray[np.int64], int], count: int, brevity: float
 ) -> None:
     every = all_spans(*case, brevity)
-    found = best_spans(*case, count, brevity)
+    found = best_spans(span_scores(*case, brevity), count)
     scores = sorted((one.score for one in every), reverse=True)
     assert [one.score for one in found] == scores[:count]
     assert len({(one.first, one.last) for one in found}) == len(found)
@@ -81,7 +81,7 @@ def test_a_span_may_hold_a_token_that_is_nowhere_but_not_begin_or_end_with_it() 
     start, end = np.array([5.0, 9.0, 0.0]), np.array([0.0, 9.0, 5.0])
     regions = np.array([1, NOWHERE, 1])
     assert best_span(start, end, regions, 8) == Found(0, 2, 10.0)
-    assert best_spans(start, end, regions, 8, 1) == [Found(0, 2, 10.0)]
+    assert best_spans(span_scores(start, end, regions, 8), 1) == [Found(0, 2, 10.0)]
 
 
 def test_a_longer_limit_lets_longer_answers_through_checklist_27() -> None:
@@ -96,4 +96,4 @@ def test_a_longer_limit_lets_longer_answers_through_checklist_27() -> None:
 def test_where_no_answer_may_stand_there_is_none(tokens: int) -> None:
     nowhere = np.full(tokens, NOWHERE)
     assert best_span(np.ones(tokens), np.ones(tokens), nowhere, 8) is None
-    assert best_spans(np.ones(tokens), np.ones(tokens), nowhere, 8, 3) == []
+    assert best_spans(span_scores(np.ones(tokens), np.ones(tokens), nowhere, 8), 3) == []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from muppet.config import ReadConfig
 from muppet.domain import Answer, Paragraph, SentenceRef, Span
 from muppet.read.calibrate import sigmoid
-from muppet.read.spans import Floats, Found, best_spans
+from muppet.read.spans import Floats, Found, best_spans, span_scores
 from muppet.text.layout import NOWHERE, Layout, Reading
 from muppet.text.normalise import normalise
 
@@ -67,8 +67,7 @@ class Candidates:
 
     paragraphs: tuple[str, ...]
     spans: tuple[_SpanText, ...]  # best first
-    starts: float  # log of the sum of what all tokens that may be answer have
-    ends: float
+    every_span: float  # log of the sum of what all of them have
     kind: Floats  # (2,), span or yes/no
     verdict: Floats  # (2,), yes or no
     support: tuple[SentenceRef, ...]
@@ -97,14 +96,12 @@ def candidates_of(chain: ChainRead, config: ReadConfig) -> Candidates:
     """All that can be said of a chain by itself: most of the work, and done once."""
     logits, regions = chain.logits, _sentences(chain.reading.layout)
     brevity = config.brevity[: len(chain.paragraphs)][-1]
-    wanted = (config.longest, SPARE * config.answers, brevity)
-    found = best_spans(logits.start, logits.end, regions, *wanted)
-    allowed = regions != NOWHERE
+    scores = span_scores(logits.start, logits.end, regions, config.longest, brevity)
+    found = best_spans(scores, SPARE * config.answers)
     return Candidates(
         paragraphs=tuple(paragraph.id for paragraph in chain.paragraphs),
         spans=tuple(_span_text(chain, one) for one in found),
-        starts=float(np.logaddexp.reduce(logits.start[allowed])),
-        ends=float(np.logaddexp.reduce(logits.end[allowed])),
+        every_span=float(np.logaddexp.reduce(scores, axis=None)),
         kind=logits.kind,
         verdict=logits.verdict,
         support=_support(chain, config),
@@ -158,9 +155,8 @@ def matched(chain: ChainRead, sentences: Sequence[int | None], by: float) -> Cha
 def _spans(chains: Sequence[Candidates], config: ReadConfig) -> list[_Candidate]:
     """The merged spans of all chains, best first, as many as can be given; probabilities among
     spans alone."""
-    starts = np.logaddexp.reduce([one.starts for one in chains])
-    ends = np.logaddexp.reduce([one.ends for one in chains])
-    merged = _merged(chains, float(starts + ends), config.merge)
+    everything = float(np.logaddexp.reduce([one.every_span for one in chains]))
+    merged = _merged(chains, everything, config.merge)
     return _apart(_best_first(merged, config.merge), config.answers)
 
 

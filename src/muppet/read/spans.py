@@ -41,27 +41,28 @@ def best_span(start: Floats, end: Floats, regions: NDArray[np.int64], longest: i
     return found
 
 
-def best_spans(
-    start: Floats,
-    end: Floats,
-    regions: NDArray[np.int64],
-    longest: int,
-    count: int,
-    brevity: float = 0.0,
-) -> list[Found]:
-    """The `count` best spans, best first; each loses `brevity` for every token beyond its first:
-    (T,), (T,), (T,)."""
+def span_scores(
+    start: Floats, end: Floats, regions: NDArray[np.int64], longest: int, brevity: float = 0.0
+) -> Floats:
+    """What every span has, less `brevity` for each token beyond its first; -inf is no span:
+    (T,), (T,), (T,) -> (T, longest), by last token and then by first."""
     if not len(start):
-        return []
-    firsts = _windows(start, longest, -np.inf)  # (T, longest), by last token and then by first
+        return np.zeros((0, longest))
     own = regions[:, None]
     inside = (_windows(regions, longest, NOWHERE) == own) & (own != NOWHERE)
     more = np.arange(longest)[::-1]  # tokens beyond the first
-    scores = np.where(inside, firsts + end[:, None] - brevity * more, -np.inf).ravel()
-    best = _greatest(scores, count)
+    return np.where(
+        inside, _windows(start, longest, -np.inf) + end[:, None] - brevity * more, -np.inf
+    )
+
+
+def best_spans(scores: Floats, count: int) -> list[Found]:
+    """The `count` best of all spans, best first: (T, longest)."""
+    longest, flat = scores.shape[1], scores.ravel()
+    best = _greatest(flat, count)
     found = [
         Found(int(place // longest + place % longest) - longest + 1, int(place // longest), score)
-        for place, score in zip(best.tolist(), scores[best].tolist(), strict=True)
+        for place, score in zip(best.tolist(), flat[best].tolist(), strict=True)
         if score > -np.inf
     ]
     return sorted(found, key=lambda one: -one.score)
