@@ -287,7 +287,7 @@ class ReadConfig:
     chains: int = 8
     margin: float = 0.6
     one_hop: float = 2.0
-    sure: float = 0.12
+    sure: float = 0.2
     longest: int = 15
     brevity: tuple[float, ...] = (0.0, 0.5)
     answers: int = 5
