@@ -103,11 +103,11 @@ class Worker:
 
     def _work(self) -> None:
         while batch := self._next():
+            self._look(batch[0].kind, len(batch))  # before anyone can ask what was told
             began = time.perf_counter()
             self._answer(batch)
             seconds = time.perf_counter() - began
             self._pace += 0.2 * (seconds / len(batch) - self._pace)
-            self._look(batch[0].kind, len(batch))
 
     def _next(self) -> list[Job]:
         """The oldest question with those that can be answered with it; none where it is over."""
