@@ -17,7 +17,9 @@ from muppet.text.prepare import Preparer
 from muppet.text.vocab import Alphabet, Lexicon
 
 PREPARER = Preparer(Lexicon(Alphabet(""), lambda _: -1), None, max_tokens=50, with_title=True)
-PARAGRAPHS = {n: Paragraph(f"p{n}", f"Title {n}", (f"Word{n} and some others of them.",)) for n in range(9)}
+PARAGRAPHS = {
+    n: Paragraph(f"p{n}", f"Title {n}", (f"Word{n} and some others of them.",)) for n in range(9)
+}
 CONFIG = ReadConfig(chains=8, margin=inf, one_hop=1.0, sure=0.12)
 
 
