@@ -6,8 +6,8 @@ by the settings of the knowledge base, as in `muppet ask`: a chain's score is ad
 read in it, so that a few chains are enough, and the sentences that a paragraph was found by are
 support the sooner. Words have no log probabilities and no such sentences: their chains score by
 the share of the best one's that they lack, 0 down to -1, times --words-weight. All other settings
-(the longest span, merging, the threshold of support) are the same everywhere; they were chosen
-with the model's chains.
+(the longest span and what length costs, merging, the threshold of support) are the same
+everywhere; they were chosen with the model's chains.
 
 What is fair: the whole system over plain TF-IDF is what a user gains; plain over plain is the
 paper's comparison, of the chains and nothing else; and the whole system over TF-IDF whose scores

@@ -275,7 +275,7 @@ class ReadConfig:
     to `chains` and never one that scores more than `margin` below the best, until an answer's share
     of what was read, times the part of `chains` that was read, is `sure`; of one hop, all three are
     `one_hop` times as much. A span has at most `longest` tokens, and loses `brevity` for each
-    beyond its first: one number for chains of one paragraph, of two, and so on.
+    beyond its first: a number for chains of one paragraph, of two, …; the last for longer ones too.
 
     By `merge`, an answer found several times is worth its best place, or the sum of all; a chain's
     own score counts by `chain_weight`. Sentences as likely as `support` are support, and with

@@ -20,7 +20,7 @@ PREPARER = Preparer(Lexicon(Alphabet(""), lambda _: -1), None, max_tokens=50, wi
 PARAGRAPHS = {
     n: Paragraph(f"p{n}", f"Title {n}", (f"Word{n} and some others of them.",)) for n in range(9)
 }
-CONFIG = ReadConfig(chains=8, margin=inf, one_hop=1.0, sure=0.12)
+CONFIG = ReadConfig(chains=8, margin=inf, one_hop=1.0, sure=0.1)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from serving import QUESTIONS, running
 from muppet.pipeline import Muppet
 from muppet.server.app import make_app
 from muppet.server.schema import (
+    BODIES,
     AttentionFound,
     ChainsFound,
     KnowledgeBasesFound,
@@ -35,6 +36,11 @@ CHECKS = [
 ]
 SCHEMA = schemathesis.openapi.from_dict(make_app({}).openapi())
 OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
+
+
+def test_what_each_address_wants_to_be_sent_is_known() -> None:
+    paths = make_app({}).openapi()["paths"]
+    assert set(BODIES) == {path for path, methods in paths.items() if "post" in methods}
 
 
 @pytest.fixture(scope="module")

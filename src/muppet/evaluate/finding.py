@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from muppet.bounds import at_hop
 from muppet.config import Bm25Config, RetrieveConfig
 from muppet.corpus.benchmarks import BenchmarkQuestion
 from muppet.domain import Chain, Hop, Paragraph, Progress, silent
@@ -20,7 +21,7 @@ from muppet.evaluate.retrieval import BATCH, CUTOFFS, System
 from muppet.index.mips import best_sentences
 from muppet.knowledge.open import KnowledgeBase
 from muppet.lexical.bm25 import terms_of
-from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
+from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
 from muppet.retrieve.coverage import Terms
 from muppet.retrieve.judge import rank_whole
 from muppet.retrieve.names import known_text, name_of, unnamed

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from muppet.bounds import at_hop
 from muppet.config import ReadConfig
 from muppet.domain import Answer, Paragraph, SentenceRef, Span
 from muppet.read.calibrate import sigmoid
@@ -95,7 +96,7 @@ def choose_answers(chains: Sequence[ChainRead], config: ReadConfig) -> list[Answ
 def candidates_of(chain: ChainRead, config: ReadConfig) -> Candidates:
     """All that can be said of a chain by itself: most of the work, and done once."""
     logits, regions = chain.logits, _sentences(chain.reading.layout)
-    brevity = config.brevity[: len(chain.paragraphs)][-1]
+    brevity = at_hop(config.brevity, len(chain.paragraphs) - 1)
     scores = span_scores(logits.start, logits.end, regions, config.longest, brevity)
     found = best_spans(scores, SPARE * config.answers)
     return Candidates(

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from muppet.bounds import require_at_least
+from muppet.bounds import at_hop, require_at_least
 from muppet.domain import Chain, Hop
 from muppet.errors import ConfigError
 
@@ -30,7 +30,6 @@ class Prefix(NamedTuple):
     chain: Chain
 
 
-Setting = TypeVar("Setting")
 Asked = TypeVar("Asked")
 """What `ask` makes of prefixes: only the caller's own callables look into it."""
 
@@ -180,11 +179,6 @@ def beam_search(
         if hop < settings.longest - 1 and not settings.is_released:
             beam = _near_the_best(beam, settings.margin)
     return _ranked(questions, _best(ended + beam, settings.keep, settings))
-
-
-def at_hop(settings: Sequence[Setting], hop: int) -> Setting:
-    """The setting of a hop (from 0); the last one holds for all later hops."""
-    return settings[min(hop, len(settings) - 1)]
 
 
 def log_sigmoid(logits: ArrayLike) -> NDArray[np.float64]:

@@ -9,10 +9,11 @@ chains of a search this can be asked of every one. Where the best is far ahead n
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from muppet.bounds import at_hop
 from muppet.config import RetrieveConfig
 from muppet.domain import Paragraph
 from muppet.encode.encoder import TextEncoder
-from muppet.retrieve.beam import AUTO, RELEASED, Ranked, at_hop, log_sigmoid
+from muppet.retrieve.beam import AUTO, RELEASED, Ranked, log_sigmoid
 from muppet.retrieve.coverage import Terms, by_coverage
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from muppet.bounds import at_hop
 from muppet.config import RetrieveConfig
 from muppet.domain import Chain, Found, Hop, Paragraph, Progress, silent
 from muppet.encode.encoder import Asked, TextEncoder
@@ -20,7 +21,7 @@ from muppet.index.vectors import Vectors
 from muppet.index.whole import Whole
 from muppet.knowledge.encode import open_all, open_encoded, open_so_far
 from muppet.knowledge.open import KnowledgeBase, has_model
-from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, at_hop, beam_search, log_sigmoid
+from muppet.retrieve.beam import BeamSettings, Prefix, Ranked, beam_search, log_sigmoid
 from muppet.retrieve.judge import rank_whole
 from muppet.retrieve.names import known_text, name_of, unnamed, with_chain
 from muppet.retrieve.on_demand import OnDemand, Searched
