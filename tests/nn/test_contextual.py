@@ -15,7 +15,13 @@ from muppet.nn.arrays import TensorBatch, tensors
 from muppet.nn.contextual import Contextual, make_contextual, make_pieces
 from muppet.nn.elmo import Elmo
 from muppet.nn.model import new_model
-from muppet.nn.transformer import Transformer, mean_of_pieces, transformer_directory
+from muppet.nn.transformer import (
+    ROUNDED,
+    Transformer,
+    bfloat16_products,
+    mean_of_pieces,
+    transformer_directory,
+)
 from muppet.text.batch import make_batch
 from muppet.text.prepare import Preparer
 from muppet.text.vocab import Alphabet, Lexicon
@@ -75,6 +81,21 @@ def test_a_token_is_the_mean_of_its_pieces_in_each_layer_checklist_10(bert: Path
         expected = [layer[1], (layer[2] + layer[3] + layer[4]) / 3, layer[5], layer[6]]
         for token in range(4):
             torch.testing.assert_close(found[0, token, place], expected[token])
+
+
+def test_what_fills_texts_up_in_bfloat16_changes_nothing_checklist_10(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight and nine pieces are read as sixteen."""
+    made = contextual(settings(bert, layers=2))
+    batch = batch_of(settings(bert), TEXT, f"{TEXT} The")
+    assert batch.pieces.shape[1] % ROUNDED
+    with bfloat16_products(made, enabled=True):
+        filled = made.source.layers(batch)
+        monkeypatch.setattr("muppet.nn.transformer.ROUNDED", 1)
+        bare = made.source.layers(batch)
+    assert filled.dtype == torch.float32
+    torch.testing.assert_close(filled, bare, atol=0.02, rtol=0.02)
 
 
 def test_accents_change_no_alignment_checklist_10(bert: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Self
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 from transformers import AutoModel
 from transformers.utils import logging
 
@@ -15,6 +16,9 @@ from muppet.config import ContextualConfig
 from muppet.errors import ConfigError
 from muppet.nn.arrays import TensorBatch
 from muppet.nn.pooling import mean_over_sentences
+
+ROUNDED = 16
+"""Word pieces: in training, texts are filled up to a multiple of so many."""
 
 
 def transformer_directory(path: str) -> Path:
@@ -88,13 +92,20 @@ class Transformer(nn.Module):
     def _read(
         self, batch: TensorBatch, *, fused: bool
     ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Every layer's states (B, P, size) and, unless fused, its attention (B, heads, P, P)."""
+        """Every layer's states (B, P, size) and, unless fused, its attention (B, heads, P, P).
+
+        Of halves, P is made a multiple of ROUNDED: every new shape of a product is compiled anew.
+        """
+        pieces, mask = batch.pieces, batch.piece_mask.long()
+        missing = -pieces.shape[1] % ROUNDED if self.is_half else 0
+        if missing:
+            pieces, mask = pad(pieces, (0, missing)), pad(mask, (0, missing))
         before = self.model.config._attn_implementation
         if not fused:
             self.model.set_attn_implementation("eager")
         out = self.model(
-            input_ids=batch.pieces,
-            attention_mask=batch.piece_mask.long(),
+            input_ids=pieces,
+            attention_mask=mask,
             output_hidden_states=True,
             output_attentions=not fused,
         )
@@ -102,7 +113,8 @@ class Transformer(nn.Module):
         return out.hidden_states, out.attentions
 
     def _of_tokens(self, hidden: tuple[Tensor, ...], batch: TensorBatch) -> Tensor:
-        stacked = torch.cat(hidden[-self.depth :], dim=2)  # (B, P, L size)
+        length = batch.pieces.shape[1]
+        stacked = torch.cat(hidden[-self.depth :], dim=2)[:, :length]  # (B, P, L size)
         means = mean_of_pieces(stacked, batch.piece_tokens, batch.words.shape[1])
         return means.reshape(*means.shape[:2], self.depth, self.size)
 

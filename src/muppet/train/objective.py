@@ -87,7 +87,7 @@ def _reaching(batch: TrainingBatch, hop: int, config: ObjectiveConfig) -> NDArra
     """The samples that have a paragraph for each hop before this one.
 
     Where no paragraph follows, only the stop head wants to know: of gold chains alone, unless it is
-    to choose between chains.
+    to choose between chains; those of several hops are dear to read.
     """
     if not hop:
         return np.arange(len(batch.chain))
@@ -95,7 +95,8 @@ def _reaching(batch: TrainingBatch, hop: int, config: ObjectiveConfig) -> NDArra
     seen = batch.question < config.stop_share * len(batch.gold)
     shown = batch.complete[:, hop - 1] & seen
     if config.choice_weight:
-        shown |= batch.judged & (lengths == hop)
+        dear = (lengths > 1) & (batch.question >= config.choice_share * len(batch.gold))
+        shown |= batch.judged & (lengths == hop) & ~dear
     return np.flatnonzero((lengths > hop) | shown)
 
 

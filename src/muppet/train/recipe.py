@@ -17,7 +17,8 @@ class ObjectiveConfig:
     """The losses (checklist 16): SQuAD has no ranking loss. The rest is not in the paper: a
     softmax over all paragraphs of the batch; the stop head, which sees so large a share of the
     gold chains to their end (the reading of whole chains is dear); and a softmax over the chains of
-    a question, right and wrong, by what the stop head says of each at its end (`choice_weight`)."""
+    a question, right and wrong, by what the stop head says of each at its end (`choice_weight`; of
+    the questions of several hops, so large a share as `choice_share`)."""
 
     ranking_weight: float = 1.0
     margin: float = 1.0
@@ -25,6 +26,7 @@ class ObjectiveConfig:
     stop_weight: float = 0.0
     stop_share: float = 1.0
     choice_weight: float = 0.0
+    choice_share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
