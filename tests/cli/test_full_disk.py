@@ -18,6 +18,9 @@ from command_line import (
     muppet_process,
     write_rows,
 )
+from nasty import HOTPOT
+
+from random_model import Demo
 
 Mount = Callable[..., Path]
 
@@ -145,6 +148,20 @@ def test_no_room_for_the_first_lexical_index_is_said_and_not_taken_for_no_answer
     assert_refused(outcome, "The lexical index of", "Wait or make room")
     mount("-o", "remount,size=1m", what="tmpfs", where=disk)
     assert len(answers(zoo, "zebra")[0]) == 1
+
+
+def test_scores_are_told_though_there_is_no_room_for_the_predictions(
+    demo: Demo, tmp_path: Path
+) -> None:
+    """Every question had been asked: what was found out is not to be lost."""
+    questions = write_rows(tmp_path / "q.jsonl", [HOTPOT])
+    place = tmp_path / "predictions.json"
+    command = ("evaluate", demo.kb, questions, "--reader", demo.reader, "--predictions", place)
+    outcome = muppet_process(*command, before=no_file_above(10))
+    assert outcome.code == 2
+    assert "joint" in outcome.out
+    assert f"Cannot write predictions to {place}" in outcome.err
+    assert not place.exists()
 
 
 @pytest.fixture

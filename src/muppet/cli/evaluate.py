@@ -150,10 +150,10 @@ def _evaluate_answers(
         progress.close()
         report = evaluate_results(muppet.knowledge, asked, results)
         _tell_of_missing(muppet.knowledge, asked)
+        click.echo(_to_json({"muppet": report}) if as_json else format_table({"muppet": report}))
         if predictions_in:
             write_predictions(predictions_in, predictions_of(answered(asked, results)))
             click.echo(f"Wrote {predictions_in}", err=True)
-        click.echo(_to_json({"muppet": report}) if as_json else format_table({"muppet": report}))
         if report_in:
             best = {id_: _best_titles(muppet.knowledge, one) for id_, one in results.items()}
             page = write_page(
