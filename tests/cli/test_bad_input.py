@@ -351,3 +351,22 @@ def test_ids_are_listed_as_they_can_be_removed(tmp_path: Path) -> None:
     assert muppet("info", zoo, "--ids", "--json").json == ["zebra", "lion"]
     assert_refused(muppet("remove", zoo, "products.csv"), "muppet info KB --ids")
     assert muppet("remove", zoo, *muppet("info", zoo, "--ids").out.splitlines()).code == 0
+
+
+def test_two_tables_with_the_same_ids_are_told_of(tmp_path: Path) -> None:
+    """Their rows take each other's places: whoever wanted both has to know."""
+    tables = [
+        write_rows(tmp_path / f"{name}.jsonl", [{"id": "1", "text": f"The {name} is here."}])
+        for name in ("lion", "owl")
+    ]
+    kb = tmp_path / "kb"
+    assert muppet("index", tables[0], "--into", kb).err == ""
+    assert muppet("index", tables[0], "--into", kb).err == ""  # unchanged
+    outcome = muppet("index", tables[1], "--into", kb)
+    assert outcome.out.startswith(f"{kb}: 1 replaced. It now holds 1 documents")
+    assert "1 had come from another file that is still there" in outcome.err
+    assert f"under the same id: '1' of {tables[0]}, by {tables[1]}" in outcome.err
+    tables[1].rename(tmp_path / "moved.jsonl")
+    write_rows(tmp_path / "moved.jsonl", [{"id": "1", "text": "The owl has gone."}])
+    outcome = muppet("index", tmp_path / "moved.jsonl", "--into", kb)
+    assert (outcome.code, outcome.err) == (0, "")  # the file it came from is not there any more

@@ -190,6 +190,8 @@ def test_index_and_remove_print_what_they_did(tmp_path: Path) -> None:
         "broken": 0,
         "documents": 3,
         "paragraphs": 3,
+        "displaced": 1,
+        "displaced_first": f"'lion' of {tmp_path / 'zoo.jsonl'}, by {source}",
     }
     removed = muppet("remove", zoo, "owl", "lion", "owl", "--json").json
     assert removed == {"documents": 2, "paragraphs": 2}

@@ -18,6 +18,8 @@ SHOWN = 20
 """Broken rows named one by one; the rest are only counted."""
 NAMED = 3
 """Files of other kinds that are named."""
+COUNTED = ("added", "replaced", "unchanged", "repeated", "broken")
+"""What a run of `index` tells in its first sentence, in this order."""
 
 
 @click.command()
@@ -66,6 +68,13 @@ def index(
         more = f" and {len(found.skipped) - NAMED:,} more" if len(found.skipped) > NAMED else ""
         click.echo(f"Passed over, of other kinds: {names}{more}", err=True)
     click.echo(json.dumps(asdict(summary)) if as_json else _sentence(kb, summary))
+    if summary.displaced:
+        click.echo(
+            f"Of those replaced, {summary.displaced:,} had come from another file that is still "
+            f"there, under the same id: {summary.displaced_first}. If both are to stay, give each "
+            "file ids of its own and index both again.",
+            err=True,
+        )
     if has_model(kb) and (summary.added or summary.replaced):  # so vectors are lacking now
         click.echo(f"What is new is found once you have run `muppet encode {kb}`.", err=True)
 
@@ -153,9 +162,7 @@ class _BrokenReport:
 
 def _sentence(kb: Path, summary: IndexSummary) -> str:
     did = ", ".join(
-        f"{count:,} {name}"
-        for name, count in asdict(summary).items()
-        if count and name not in ("documents", "paragraphs")
+        f"{count:,} {name}" for name, count in asdict(summary).items() if name in COUNTED and count
     )
     return (
         f"{kb}: {did}. It now holds {summary.documents:,} documents "

@@ -84,6 +84,7 @@ class Staging:
         self._numbers = count(last + 1)
         self._numbered: defaultdict[str, set[bytes]] = defaultdict(set)
         self.counts: Counter[str] = Counter()
+        self.displaced = ""  # the first whose id came again in another source, and where
 
     def add(self, documents: Sequence[Document]) -> list[Broken]:
         """Stage the new and the changed ones; give back those that cannot be stored."""
@@ -203,6 +204,9 @@ class Staging:
                 self._db.execute("INSERT INTO moved VALUES (?, ?)", (id_, document.source))
             return
         self.counts["replaced" if stored else "added"] += 1
+        if stored and stored[1] != document.source and _exists(str(stored[1])):
+            self.counts["displaced"] += 1
+            self.displaced = self.displaced or f"{id_!r} of {stored[1]}, by {document.source}"
         staged = self._known_staged.get(id_)
         if staged and staged[0] == fingerprint:  # by the run that was stopped
             self._db.execute(
@@ -263,7 +267,7 @@ def _name(document: Document) -> str:
 
 @lru_cache(maxsize=10_000)
 def _exists(source: str) -> bool:
-    return Path(source).exists()
+    return bool(source) and Path(source).exists()
 
 
 def _problem(document: Document) -> str | None:

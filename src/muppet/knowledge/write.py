@@ -24,7 +24,9 @@ _BEGUN = {"corpus.sqlite", "corpus.sqlite-wal", "corpus.sqlite-shm", f"{MANIFEST
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
-    """What one run did, in documents; `repeated` ones stood twice in the sources."""
+    """What one run did, in documents; `repeated` ones stood twice in the sources. Of those
+    `replaced`, so many as `displaced` were of other sources that are still there, where they have
+    the same ids; `displaced_first` names one."""
 
     added: int
     replaced: int
@@ -33,6 +35,8 @@ class IndexSummary:
     broken: int
     documents: int
     paragraphs: int
+    displaced: int = 0
+    displaced_first: str = ""
 
 
 def stop_at(broken: Broken) -> None:
@@ -109,6 +113,8 @@ def _index(
             broken=broken,
             documents=kb.store.count_documents(),
             paragraphs=kb.store.count_paragraphs(),
+            displaced=counts["displaced"],
+            displaced_first=staging.displaced,
         )
 
 

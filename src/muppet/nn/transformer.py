@@ -18,7 +18,9 @@ from muppet.nn.arrays import TensorBatch
 from muppet.nn.pooling import mean_over_sentences
 
 ROUNDED = 16
-"""Word pieces: in training, texts are filled up to a multiple of so many."""
+"""Word pieces: read in halves, texts are filled up to a multiple of so many."""
+HIDDEN = -1e4
+"""Added to the attention that goes to what fills a text up."""
 
 
 def transformer_directory(path: str) -> Path:
@@ -92,14 +94,10 @@ class Transformer(nn.Module):
     def _read(
         self, batch: TensorBatch, *, fused: bool
     ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Every layer's states (B, P, size) and, unless fused, its attention (B, heads, P, P).
-
-        Of halves, P is made a multiple of ROUNDED: every new shape of a product is compiled anew.
-        """
+        """Every layer's states (B, P, size) and, unless fused, its attention (B, heads, P, P)."""
         pieces, mask = batch.pieces, batch.piece_mask.long()
-        missing = -pieces.shape[1] % ROUNDED if self.is_half else 0
-        if missing:
-            pieces, mask = pad(pieces, (0, missing)), pad(mask, (0, missing))
+        if self.is_half:
+            pieces, mask = _for_halves(pieces, mask)
         before = self.model.config._attn_implementation
         if not fused:
             self.model.set_attn_implementation("eager")
@@ -117,6 +115,15 @@ class Transformer(nn.Module):
         stacked = torch.cat(hidden[-self.depth :], dim=2)[:, :length]  # (B, P, L size)
         means = mean_of_pieces(stacked, batch.piece_tokens, batch.words.shape[1])
         return means.reshape(*means.shape[:2], self.depth, self.size)
+
+
+def _for_halves(pieces: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """(B, P), (B, P) -> (B, P'), (B, 1, 1, P'), what to add to attention in its own precision, so
+    that it stays there. P' is a multiple of ROUNDED: every new shape of a product is compiled."""
+    missing = -pieces.shape[1] % ROUNDED
+    pieces, mask = pad(pieces, (0, missing)), pad(mask, (0, missing))
+    nowhere = torch.zeros_like(mask, dtype=torch.bfloat16).masked_fill(mask == 0, HIDDEN)
+    return pieces, nowhere[:, None, None]
 
 
 @contextmanager
