@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All stages of both networks from nothing, into ../runs: `make models`. Some twenty-six hours, most of it training on
+# All stages of both networks from nothing, into ../runs: `make models`. Some twenty-five hours, most of it training on
 # one core; stopped and started again, it goes on where it was. Needs ../shared/data, and package registries for what the networks begin as.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muppet.facade.knowledge import Knowledge, encode, index, open
     from muppet.facade.training import train_encoder, train_reader
 
-__version__ = "0.21.0"
+__version__ = "0.22.0"
 __all__ = [
     "Answer",
     "Chain",
