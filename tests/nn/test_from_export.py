@@ -41,8 +41,8 @@ CHAIN = (
 EXACT, HALF, ROUNDED, AGAIN, DEEP = 1e-4, 0.02, 0.2, 0.02, 0.3
 """How far numbers may be off, as a share of their size: as good as nothing; what float16 takes from
 embeddings; what int8 takes from activations, of a transformer as random as this one; what it takes
-from weights that it has rounded before; what it takes from activations of the shipped encoder, whose
-twelve layers never saw texts as odd as these (on HotpotQA's own, 0.15, and no rank is lost by it)."""
+from weights that it has rounded before; what it takes from the activations of twelve layers, the
+shipped encoder's, on texts as odd as these (on HotpotQA's, 0.15, and no rank is lost by it)."""
 
 
 @pytest.fixture(scope="module")
