@@ -25,6 +25,7 @@ muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 300
 muppet train compositions ../shared/data/corpus/wiki-intros.jsonl.xz --count 6000 --seed 2 --out ../runs/compositions-2.json
 
 # the encoder
+export ONEDNN_PRIMITIVE_CACHE_CAPACITY=2500 MALLOC_MMAP_THRESHOLD_=16777216  # else a run outgrows 12 GB
 for seed in 41 42; do
   sed "s/^seed = 41/seed = $seed/" recipes/encoder.toml > "../runs/encoder-$seed.toml"
   muppet train encoder "../runs/encoder-$seed.toml" --out "../runs/encoder-$seed"

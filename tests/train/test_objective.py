@@ -410,21 +410,3 @@ def test_whole_chains_that_are_wrong_are_read_only_to_choose_between_them() -> N
     stop = replace(PLAIN, stop_weight=1.0)
     alone = parts(model, texts, HOTPOT, stop)["stop"]
     assert parts(model, texts, HOTPOT, replace(stop, choice_weight=1.0))["stop"] != alone
-
-
-def test_of_questions_of_several_hops_a_share_is_judged_and_of_one_hop_all() -> None:
-    model = model_of()
-    samples = [
-        sample(0, 0, 1, right=2, complete=True),
-        sample(0, 0, 3, right=1),
-        sample(1, 2, right=1, complete=True),
-        sample(1, 5, right=0),
-    ]
-    texts = texts_of(model, TWO_HOPS, question(2))
-    config = replace(PLAIN, choice_weight=1.0, stop_share=0.0)
-    every = parts(model, texts, samples, config)
-    few = parts(model, texts, samples, replace(config, choice_share=0.0))
-    one_hop = parts(model, texts, samples[2:], config)
-    assert few["choice"] == pytest.approx(one_hop["choice"], abs=1e-5)
-    assert every["choice"] != pytest.approx(few["choice"], abs=1e-3)
-    assert every["cross_entropy_2"] == pytest.approx(few["cross_entropy_2"], abs=1e-5)

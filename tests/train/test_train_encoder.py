@@ -200,3 +200,36 @@ def _rows_beside(run: EncoderRun, step: int, number: int) -> set[int]:
     return {rows[text.tokens.text] for text in batch.texts.paragraphs} - set(
         run.data.questions[number].gold
     )
+
+
+def test_of_questions_of_several_hops_so_large_a_share_is_judged(tiny_world: Path) -> None:
+    """Each question's chains all or none of them, wherever it stands in its file."""
+    recipe = tiny_recipe()
+    objective = replace(recipe.objective, choice_weight=1.0, choice_share=0.4)
+    run = EncoderRun(replace(recipe, objective=objective), tiny_world / "run")
+    judged: list[bool] = []
+    for step, numbers in enumerate(run.epoch(0)):
+        batch = run.batch(0, step, numbers)
+        for question in np.unique(batch.question):
+            (own,) = {*batch.judged[batch.question == question].tolist()}
+            judged.append(own)
+    assert 0.3 < np.mean(judged) < 0.5
+    half = len(judged) // 2
+    assert 0.2 < np.mean(judged[:half]) < 0.6
+    assert all(EncoderRun(recipe, tiny_world / "run").batch(0, 0, run.epoch(0)[0]).judged)
+
+
+def test_questions_of_one_hop_are_judged_whatever_the_share(tiny_world: Path) -> None:
+    questions = json.loads((tiny_world / "train.json").read_text())
+    for question in questions[::2]:
+        question["supporting_facts"] = question["supporting_facts"][:1]
+    (tiny_world / "train.json").write_text(json.dumps(questions))
+    recipe = tiny_recipe()
+    run = EncoderRun(
+        replace(recipe, objective=replace(recipe.objective, choice_weight=1.0, choice_share=0.0)),
+        tiny_world / "run",
+    )
+    batch = run.batch(0, 0, tuple(range(8)))
+    hops = (batch.chain >= 0).sum(axis=1)
+    assert set(hops.tolist()) == {1, 2}
+    assert batch.judged.tolist() == (hops == 1).tolist()

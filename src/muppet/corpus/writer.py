@@ -204,9 +204,10 @@ class Staging:
                 self._db.execute("INSERT INTO moved VALUES (?, ?)", (id_, document.source))
             return
         self.counts["replaced" if stored else "added"] += 1
-        if stored and stored[1] != document.source and _exists(str(stored[1])):
+        source = str(stored[1]) if stored else ""
+        if source and source != document.source and _exists(source):
             self.counts["displaced"] += 1
-            self.displaced = self.displaced or f"{id_!r} of {stored[1]}, by {document.source}"
+            self.displaced = self.displaced or f"{id_!r} of {source}, by {document.source}"
         staged = self._known_staged.get(id_)
         if staged and staged[0] == fingerprint:  # by the run that was stopped
             self._db.execute(
@@ -267,7 +268,7 @@ def _name(document: Document) -> str:
 
 @lru_cache(maxsize=10_000)
 def _exists(source: str) -> bool:
-    return bool(source) and Path(source).exists()
+    return Path(source).exists()
 
 
 def _problem(document: Document) -> str | None:

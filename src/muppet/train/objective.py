@@ -87,7 +87,7 @@ def _reaching(batch: TrainingBatch, hop: int, config: ObjectiveConfig) -> NDArra
     """The samples that have a paragraph for each hop before this one.
 
     Where no paragraph follows, only the stop head wants to know: of gold chains alone, unless it is
-    to choose between chains; those of several hops are dear to read.
+    to choose between chains.
     """
     if not hop:
         return np.arange(len(batch.chain))
@@ -95,8 +95,7 @@ def _reaching(batch: TrainingBatch, hop: int, config: ObjectiveConfig) -> NDArra
     seen = batch.question < config.stop_share * len(batch.gold)
     shown = batch.complete[:, hop - 1] & seen
     if config.choice_weight:
-        dear = (lengths > 1) & (batch.question >= config.choice_share * len(batch.gold))
-        shown |= batch.judged & (lengths == hop) & ~dear
+        shown |= batch.judged & (lengths == hop)
     return np.flatnonzero((lengths > hop) | shown)
 
 

@@ -94,14 +94,18 @@ class EncoderRun(Run[TrainingBatch]):
             if number in self._negatives:  # SQuAD has negatives of its own (checklist 18)
                 samples += self._squad_samples(number, rng)
             else:
-                samples += chain_samples(
-                    number,
-                    self.data,
-                    rng,
-                    flipped=epoch % 2 == 1,
-                    wrong_chains=self.recipe.data.wrong_chains,
-                )
+                samples += self._chain_samples(number, epoch, rng)
         return make_training_batch(self.texts, samples)
+
+    def _chain_samples(
+        self, number: int, epoch: int, rng: np.random.Generator
+    ) -> list[ChainSample]:
+        """Whole chains of several hops are dear to read: of a share of the questions alone."""
+        wrong, share = self.recipe.data.wrong_chains, self.recipe.objective.choice_share
+        samples = chain_samples(number, self.data, rng, flipped=epoch % 2 == 1, wrong_chains=wrong)
+        if share < 1 and len(samples[0].paragraphs) > 1 and rng.random() >= share:
+            return [replace(sample, judged=False) for sample in samples]
+        return samples
 
     def _squad_samples(self, number: int, rng: np.random.Generator) -> list[ChainSample]:
         settings = self.recipe.data
